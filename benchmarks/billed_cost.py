@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from billed_methods import COUNTED, METHODS, Method, Prompt, Run, Setting, weight
 from ireneo.context.shorten import without_thinking
 from ireneo.formats.chat.format import ChatFormat, chat_format
-from ireneo.log.message import Draft, Result, weigh
+from ireneo.log.message import Draft, Result, count_parts
 from ireneo.summaries.policy import prices_named
 from valid_cuts import path_of, sessions
 
@@ -154,7 +154,7 @@ def chosen(data: str, least: int, most: int, setting: Setting) -> list[str]:
     out: list[str] = []
     for file in sorted(map(str, Path(data).glob("*.jsonl.xz"))):
         run = next(load(file, setting), None)
-        if run is not None and sum(weigh(draft.parts, COUNTED.count)[0] for draft in run.drafts) > least:
+        if run is not None and sum(count_parts(draft.parts, COUNTED.count)[0] for draft in run.drafts) > least:
             out.append(file)
         if len(out) == most:
             break

@@ -13,7 +13,7 @@ import ireneo
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.encode import ViewRow
 from ireneo.formats.chat.format import Payload, chat_format
-from ireneo.log.message import Draft, Result, Text, weigh
+from ireneo.log.message import Draft, Result, Text, count_parts
 from ireneo.summaries.policy import CODING, FORGE, Policy, Prices
 
 PLACEHOLDER = "[Earlier messages were left out. " + "A summary of them would stand here. " * 60 + "]"
@@ -183,7 +183,7 @@ class Reading:
 
 def weight(draft: Draft) -> int:
     """What a message costs, its thinking included."""
-    return sum(weigh(draft.parts, COUNTED.count))
+    return sum(count_parts(draft.parts, COUNTED.count))
 
 
 def plain(setting: Setting) -> Policy:

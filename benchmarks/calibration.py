@@ -18,7 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from foresight_data import DATA, halves
-from ireneo.lessons.lessons import cues_to_read, standing_of, worth_telling
+from ireneo.lessons.lessons import cues_to_read, is_worth_a_lesson, seen_counts
 from ireneo.lessons.observe import ANY, ENDS_IN, GOT_OVER
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.lessons.study import observations_of
@@ -55,11 +55,11 @@ def sorts_of(cue: str, seen: Sequence[Observation], known: Seen) -> str:
     if is_ruling(cue) or cue.endswith(ANY):
         return ""
     if GOT_OVER in cue:
-        return "way out" if worth_telling(seen) else ""
+        return "way out" if is_worth_a_lesson(seen) else ""
     if ENDS_IN in cue:
-        told = any(worth_telling(each) for name, each in known.items() if name.startswith(f"{cue}{GOT_OVER}"))
+        told = any(is_worth_a_lesson(each) for name, each in known.items() if name.startswith(f"{cue}{GOT_OVER}"))
         return "trap" if told else "failure"
-    return "fact" if worth_telling(seen) else ""
+    return "fact" if is_worth_a_lesson(seen) else ""
 
 
 def met_later(earlier: Sequence[Sequence[Observation]], later: Sequence[Sequence[Observation]]) -> list[Met]:
@@ -67,13 +67,13 @@ def met_later(earlier: Sequence[Sequence[Observation]], later: Sequence[Sequence
     known, out = by_cue(earlier), list[Met]()
     for cue, seen in known.items():
         sort = sorts_of(cue, seen, known)
-        standing = standing_of(seen if sort == "way out" else read(cue, known))
+        standing = seen_counts(seen if sort == "way out" else read(cue, known))
         if not sort or not standing.runs:
             continue
         for run in later:
             here = by_cue([run])
             there = here.get(cue, []) if sort == "way out" else read(cue, here)
-            if standing_of(there).met and standing.met:
+            if seen_counts(there).met and standing.met:
                 came = float(any(each.held for each in there if each.cue == cue))
                 out.append(Met(sort=sort, told=standing.runs / standing.met, came=came))
     return out

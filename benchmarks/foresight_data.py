@@ -16,7 +16,7 @@ from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.formats.logs.format import log_format
 from ireneo.lessons.run import outcome_of, project_of
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Draft, chain, weigh
+from ireneo.log.message import Draft, chain, count_parts
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 _NUMBER = re.compile(r"-(\d+)$")
@@ -123,7 +123,7 @@ def _runs(format: str, path: Path) -> Iterator[RunMaterial]:
         for session in log_format(format).read(lines, path.name.removesuffix(_ENDING)):
             told = [
                 replace(message, draft=replace(message.draft, native=None, record=None))
-                for message in chain(None, session.path, lambda parts: weigh(parts, tokenizer.count))
+                for message in chain(None, session.path, lambda parts: count_parts(parts, tokenizer.count))
             ]
             messages = tuple(each for each in told if each.draft.origin == "spoken")
             put_in = tuple(each for each in told if each.draft.origin == "injected")

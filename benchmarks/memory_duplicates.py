@@ -23,10 +23,10 @@ from datetime import datetime
 from pathlib import Path
 
 import ireneo
-from ireneo.engine.intake import Gatherer
+from ireneo.engine.intake import EpisodeReader
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.format import recognise
-from ireneo.memories.record import Record, normal
+from ireneo.memories.record import Record, normalised_words
 from ireneo.ports.memories import MemoryFilter
 
 PROCESSES = 4
@@ -67,7 +67,7 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
         seconds = time.perf_counter() - started
         asyncio.run(_gather(alone, 1))
         records, expected = asyncio.run(_records(many)), asyncio.run(_records(alone))
-    events = Counter((each.kind, normal(each.text), _event(each)) for each in records)
+    events = Counter((each.kind, normalised_words(each.text), _event(each)) for each in records)
     return {
         "sessions": sessions,
         "records": len(records),
@@ -96,7 +96,7 @@ async def _import(file: Path, logs: Sequence[Path]) -> int:
 async def _gather(file: Path, times: int) -> None:
     async with ireneo.open(file, durability="normal") as memory:
         for _ in range(times):
-            gatherer = Gatherer(memory._resources, memory.space)
+            gatherer = EpisodeReader(memory._resources, memory.space)
             for info in await memory.sessions():
                 async for _ in gatherer.session(info):
                     pass

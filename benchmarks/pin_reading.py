@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ireneo.log.message import Message, chain
-from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.own_words import user_words_in_result
 from ireneo.summaries.pins import find_pins
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -105,7 +105,7 @@ def spoken(message: Message) -> Iterator[tuple[str, str]]:
     if message.role in ("user", "system") and message.draft.origin == "spoken":
         yield message.role, message.text
     for result in message.draft.results:
-        for said, answers in said_in_results(result):
+        for said, answers in user_words_in_result(result):
             yield "answer" if answers else "refusal", said
 
 

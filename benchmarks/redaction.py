@@ -97,7 +97,7 @@ def main() -> None:
             size += sum(map(len, log.lines()))
         drafts = list(drafts_of(file))
         before = user_seconds()
-        cleaned = [Cleaning(SecretRedactor).choices(draft).drafts[0] for draft in drafts]
+        cleaned = [Cleaning(SecretRedactor).variants(draft).drafts[0] for draft in drafts]
         seconds += user_seconds() - before
         messages += len(drafts)
         new = [one for one, other in zip(cleaned, drafts, strict=True) if one.parts is not other.parts]

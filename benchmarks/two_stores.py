@@ -41,7 +41,7 @@ import ireneo
 import ireneo.adapters.postgres.store as on_server
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.opening import open_sqlite
-from ireneo.engine.vectors import HeldVectors
+from ireneo.engine.vectors import VectorCache
 from ireneo.log.message import Text
 from ireneo.memories.nearest import Vectors
 from ireneo.memories.record import Record
@@ -275,7 +275,7 @@ class Nearest(NamedTuple):
 async def search_vectors(url: str, spaces: Sequence[str], vectors: Sequence[bytes]) -> Nearest:
     """The ten nearest to a question, in one space of a hundred after the other."""
     store = await (open_postgres(url) if url.startswith("postgresql:") else open_sqlite(Path(url)))
-    held, found, took = HeldVectors(), 0, []
+    held, found, took = VectorCache(), 0, []
     first: list[float] = []
     for number, asked in enumerate(directions(ASKED, 3)):
         tenant = number * 7 % TENANTS

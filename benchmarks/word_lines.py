@@ -37,7 +37,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ireneo.language.word_lines import CONSTANT, Features, WordLine, features, parsed, written
+from ireneo.language.word_lines import CONSTANT, Features, LinearModel, features, parse_models
 from ireneo.memories.worth import features_of
 from ireneo.summaries.find_threads import SURE
 
@@ -150,9 +150,22 @@ class Examples:
     def some(self, chosen: Sequence[int]) -> Examples:
         """Some of them."""
         out = Examples(self.question, [], features_in)
-        out.marked, out.words = [self.marked[at] for at in chosen], self.words
+        out.count_marks, out.words = [self.marked[at] for at in chosen], self.words
         out.rows = [self.rows[at] for at in chosen]
         return out
+
+
+def format_models(lines: Mapping[str, LinearModel]) -> str:
+    """Write models as a text that `parse_models` reads; weights that round to 0 are left out."""
+    rows: list[str] = []
+    for name, line in lines.items():
+        by_weight: dict[int, list[str]] = {}
+        for feature, weight in sorted(line.weights.items()):
+            if round(weight * 100):
+                by_weight.setdefault(round(weight * 100), []).append(feature)
+        rows.append(f"[{name}]")
+        rows += [f"{weight} {' '.join(by_weight[weight])}" for weight in sorted(by_weight)]
+    return "\n".join(rows) + "\n"
 
 
 def names_of(texts: Sequence[str]) -> frozenset[str]:
@@ -180,7 +193,7 @@ class Fit:
         self.question = question = examples.question
         often = Counter(name for row in examples.rows for name in row)
         stories: dict[str, set[str]] = defaultdict(set)
-        for row, each in zip(examples.rows, examples.marked, strict=True):
+        for row, each in zip(examples.rows, examples.count_marks, strict=True):
             for name in row:
                 stories[name].add(each.story)
         kept = sorted(
@@ -195,9 +208,9 @@ class Fit:
             for name in kept
         ]
         self.held = np.concatenate([np.array(ridges), np.full(self.places.shape[1], max(question.alike, 1.0))])
-        weights = np.array([each.weight for each in examples.marked])
+        weights = np.array([each.weight for each in examples.count_marks])
         self.weights = weights / weights.mean()
-        self.marks = [each.mark for each in examples.marked]
+        self.marks = [each.mark for each in examples.count_marks]
 
     def lines(self) -> dict[str, Line]:
         """Each line, by its name."""
@@ -292,10 +305,10 @@ async def vectors_of(words: Sequence[str]) -> dict[str, Rows]:
 
 def held_apart(examples: Examples, alike: Mapping[str, Rows]) -> dict[str, Rows]:
     """The value of each sentence by each line, fitted to other stories."""
-    stories = sorted({each.story for each in examples.marked})
+    stories = sorted({each.story for each in examples.count_marks})
     np.random.default_rng(7).shuffle(stories)
-    fold = np.array([stories.index(each.story) % FOLDS for each in examples.marked])
-    values: dict[str, Rows] = defaultdict(lambda: np.full(len(examples.marked), -np.inf))
+    fold = np.array([stories.index(each.story) % FOLDS for each in examples.count_marks])
+    values: dict[str, Rows] = defaultdict(lambda: np.full(len(examples.count_marks), -np.inf))
     for each in range(FOLDS):
         here = np.flatnonzero(fold == each)
         lines = Fit(examples.some(np.flatnonzero(fold != each).tolist()), alike).lines()
@@ -374,11 +387,11 @@ def main(table: str, paths: Sequence[Path], place: Path | None) -> None:
         print(f"{question.name}: {len(asked)} sentences of {stories} stories: {told}")
         if place:
             lines = {
-                name: WordLine(most_telling(line, examples.rows, question.most))
+                name: LinearModel(most_telling(line, examples.rows, question.most))
                 for name, line in Fit(examples, alike).lines().items()
             }
-            before = parsed(place.read_text()) if place.exists() else {}
-            place.write_text(written({**before, **lines}))
+            before = parse_models(place.read_text()) if place.exists() else {}
+            place.write_text(format_models({**before, **lines}))
             print(f"{sum(len(each.weights) for each in lines.values())} weights written to {place}")
 
 
@@ -388,6 +401,6 @@ if __name__ == "__main__":
     parser.add_argument("marked", nargs="*", type=Path, help="files of marked sentences")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines into this file of weights")
     options = parser.parse_args()
-    if options.table != "salience" and not options.marked:
+    if options.table != "salience" and not options.count_marks:
         parser.error("only for salience there are sentences of our own: name a file of marked ones")
-    main(options.table, options.marked, options.write)
+    main(options.table, options.count_marks, options.write)

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from ireneo.adapters.embed.opening import open_embedder
-from ireneo.language.words import SCALE, TABLE, AlikeTable, terms
+from ireneo.language.words import SCALE, TABLE, SimilarWords, terms
 
 LEAST = 0.5
 """The cosine that two words have at the least which count as alike."""
@@ -40,7 +40,7 @@ def words() -> dict[str, str]:
     return found
 
 
-async def table() -> AlikeTable:
+async def table() -> SimilarWords:
     embedder = open_embedder("local")
     assert embedder is not None
     known = words()
@@ -55,7 +55,7 @@ async def table() -> AlikeTable:
             near.extend(int(each) for each in best)
             cosines.extend(round(float(row[each]) * SCALE) for each in best)
             starts.append(len(near))
-    return AlikeTable(terms=" ".join(known), starts=starts.tobytes(), near=near.tobytes(), cosines=cosines.tobytes())
+    return SimilarWords(terms=" ".join(known), starts=starts.tobytes(), near=near.tobytes(), cosines=cosines.tobytes())
 
 
 def main() -> None:
@@ -66,7 +66,7 @@ def main() -> None:
     made = asyncio.run(table())
     path = Path(str(files("ireneo.language").joinpath(TABLE)))
     if given.check:
-        there = msgspec.msgpack.decode(gzip.decompress(path.read_bytes()), type=AlikeTable)
+        there = msgspec.msgpack.decode(gzip.decompress(path.read_bytes()), type=SimilarWords)
         print(f"the words are the same: {there.terms == made.terms}; {len(there.cosines):,} pairs are there")
     else:
         path.write_bytes(gzip.compress(msgspec.msgpack.encode(made), mtime=0))

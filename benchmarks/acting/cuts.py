@@ -10,7 +10,7 @@ from msgspec import Struct
 import ireneo
 from acting.asking import is_comparable, tool_lines
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.log.message import Call, Draft, Message, chain, weigh
+from ireneo.log.message import Call, Draft, Message, chain, count_parts
 from ireneo.summaries.outcomes import dead_ends
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
@@ -36,7 +36,7 @@ class Cut(Struct, frozen=True, kw_only=True):
 
 def cuts_of(session: str, path: Sequence[Draft], budget: int, most: int, chance: random.Random) -> Iterator[Cut]:
     """At most so many cuts of a session, at random places."""
-    messages = chain(None, path, lambda parts: weigh(parts, COUNT))
+    messages = chain(None, path, lambda parts: count_parts(parts, COUNT))
     places = [place for place in _acting(path) if messages[place - 1].total_tokens > budget]
     chance.shuffle(places)
     found = 0

@@ -22,7 +22,7 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.redact import SecretRedactor
 from ireneo.compacting import tokenizer
-from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, answered
+from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, encode_analysis
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.patterns import readable
 
@@ -56,7 +56,7 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
     own = build()
     if other := next((name for name in asks if asks[name] != own.get(name)), None):
         told = f"A worker runs {other} {own.get(other)}, this is {asks[other]}; install the same on each."
-        return answered(LogAnalysis(did="refused", reason=told))
+        return encode_analysis(LogAnalysis(did="refused", reason=told))
     resources = Resources(
         store=InMemoryStore(),
         count=tokenizer(tokens).count,
@@ -66,7 +66,7 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
         redactor=SecretRedactor,
     )
     with _ONE_AT_A_TIME:
-        return answered(asyncio.run(analyse_log(resources, msgspec.json.decode(task, type=readable(LogTask)))))
+        return encode_analysis(asyncio.run(analyse_log(resources, msgspec.json.decode(task, type=readable(LogTask)))))
 
 
 def serve(*, asks: Mapping[str, str], tokens: Literal["estimate", "o200k"]) -> None:

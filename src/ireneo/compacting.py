@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
-from ireneo.engine.arguments import checked
+from ireneo.engine.arguments import validate_arguments
 from ireneo.engine.encode import (
     AnthropicContext,
     Context,
@@ -51,7 +51,7 @@ def compact(
 def compact(
     messages: object, budget: int, *, to: FormatName | None = None, **options: Unpack[CompactOptions]
 ) -> Context: ...
-@checked
+@validate_arguments
 def compact(
     messages: object,
     budget: int,

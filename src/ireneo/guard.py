@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ireneo.adapters.kept_traps import read_kept
-from ireneo.lessons.needles import VERSION, says_any
+from ireneo.lessons.needles import VERSION, contains_any
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,7 +49,7 @@ def check_call(
     if kept is None:
         return _asked_of_the_store(path, space, tool, arguments, look_back, folder)
     needles, record = kept
-    if not says_any(needles, tool, arguments):
+    if not contains_any(needles, tool, arguments):
         return None
     index = _index(record)
     if index is None:
@@ -92,7 +92,7 @@ def _asked_of_the_store(
     from contextlib import suppress
 
     from ireneo.adapters.opening import open_store
-    from ireneo.engine.check import check, keep_traps
+    from ireneo.engine.check import check, store_traps
     from ireneo.errors import StoreError
     from ireneo.lessons.run import project_here
 
@@ -101,7 +101,7 @@ def _asked_of_the_store(
         try:
             with suppress(StoreError):
                 # A read-only or busy store can still answer.
-                await store.write(keep_traps, space)
+                await store.write(store_traps, space)
             project = project_here(folder) if folder else None
             return await store.read(check, space, tool, arguments, look_back=look_back, project=project)
         finally:
@@ -138,14 +138,14 @@ def brief(path: str | PathLike[str], space: str, folder: str, budget: int) -> st
     from ireneo.engine.brief import brief as compose
     from ireneo.engine.resources import Resources, SystemClock
     from ireneo.engine.scope import project_asked
-    from ireneo.engine.vectors import HeldVectors
+    from ireneo.engine.vectors import VectorCache
 
     async def ask() -> str:
         store = await open_store(os.fspath(path))
         try:
             resources = Resources(store=store, count=EstimatedTokenizer().count, clock=SystemClock())
             cue = BriefCue(project=project_asked(folder))
-            return (await compose(resources, space, HeldVectors(), cue, None, budget)).markdown
+            return (await compose(resources, space, VectorCache(), cue, None, budget)).markdown
         finally:
             await store.close()
 
@@ -154,7 +154,7 @@ def brief(path: str | PathLike[str], space: str, folder: str, budget: int) -> st
 
 def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: str = "") -> SessionSoFar:
     """Read the end of a transcript: the answered calls, the user's last words, and the warnings given so far."""
-    from ireneo.lessons.guard import PastCall, SessionSoFar, shown_in
+    from ireneo.lessons.guard import PastCall, SessionSoFar, shown_lesson_ids
 
     lines = last_lines(transcript) if transcript else []
     begun: dict[str, tuple[str, dict[str, object]]] = {}
@@ -170,7 +170,7 @@ def so_far(transcript: str | PathLike[str] | None, session: str = "", folder: st
                     calls.append(PastCall(tool=name, arguments=given, failed=block.get("is_error") is True))
                 case {"type": "user text", "text": str(text)}:
                     asked = text
-    told = shown_in(b"\n".join(lines).decode(errors="replace"))
+    told = shown_lesson_ids(b"\n".join(lines).decode(errors="replace"))
     return SessionSoFar(calls=tuple(calls), asked=asked, told=told, folder=folder, session=session)
 
 

@@ -37,9 +37,9 @@ __all__ = [
 
 def holds_memories(sample: bytes) -> bool:
     """Whether a file that begins with `sample` holds memories rather than a log."""
-    from ireneo.memories.exchange import recognised
+    from ireneo.memories.exchange import detect_file_type
 
-    return bool(recognised(sample))
+    return bool(detect_file_type(sample))
 
 
 def is_story(log_format: str) -> bool:
@@ -53,7 +53,7 @@ def unframed(text: str) -> str:
     """Return the words of a quotation without the day on which they were said; any other text unchanged."""
     from ireneo.memories import quoting
 
-    return quoting.unframed(text)
+    return quoting.bare_quotation(text)
 
 
 def project_named(given: str) -> str:
@@ -65,9 +65,9 @@ def project_named(given: str) -> str:
 
 def neutralised(text: str) -> str:
     """Mark instructions to a model in `text` as quoted."""
-    from ireneo.grounding.claims import neutralise
+    from ireneo.grounding.claims import quote_instructions
 
-    return neutralise(text)
+    return quote_instructions(text)
 
 
 def project_here(folder: str) -> str:
@@ -81,7 +81,7 @@ def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Return `lessons` in their order, without those that repeat another in other words."""
     from ireneo.engine import lessons as page
 
-    return page.said_once(lessons)
+    return page.without_repeats(lessons)
 
 
 def instructions(

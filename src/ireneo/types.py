@@ -14,21 +14,21 @@ from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import LookupResult, Tool
-from ireneo.engine.forget import ErasureCounts, ErasureReceipt, GoingText, MayAlso
+from ireneo.engine.forget import ErasureCandidate, ErasureCounts, ErasureReceipt, GoingText
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, InstructionPage, Lesson, Verdict
 from ireneo.engine.models import Models
 from ireneo.engine.notes import NotesTaken
-from ireneo.engine.reflect import Reflected
+from ireneo.engine.reflect import ReflectionResult
 from ireneo.engine.remember import ArchiveCandidate, Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
-from ireneo.engine.secrets import SecretPlace, Secrets, SecretsIn
+from ireneo.engine.secrets import SecretCounts, SecretPlace, Secrets
 from ireneo.engine.session import ContextSettings
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
-from ireneo.engine.vectors import Embedded
+from ireneo.engine.vectors import EmbedReport
 from ireneo.engine.work import WorkKind
 from ireneo.engine.writing import WritingOutcome
 from ireneo.formats.chat.format import (
@@ -59,7 +59,7 @@ from ireneo.memories.record import Evidence, Kind, MemoryChange, MemoryId, Perio
 from ireneo.memories.scratchpad import Pad, PlanStep
 from ireneo.ports.models import Embedder, LanguageModel, LogPlace, Prompt, Reply, Task, Tokenizer, Usage
 from ireneo.ports.store import Migrated, Pruned
-from ireneo.summaries.policy import Explained, StorySettings
+from ireneo.summaries.policy import CostExplanation, StorySettings
 from ireneo.summaries.story import StoryStrategy
 from ireneo.summaries.summary import (
     Atom,
@@ -98,18 +98,19 @@ __all__ = [
     "CompactOptions",
     "ContextSettings",
     "CopyTally",
+    "CostExplanation",
     "Deleted",
     "Diary",
     "DiaryAuthor",
     "DiaryEntry",
     "DiaryLine",
-    "Embedded",
+    "EmbedReport",
     "Embedder",
+    "ErasureCandidate",
     "ErasureCounts",
     "ErasureReceipt",
     "Evidence",
     "Examined",
-    "Explained",
     "Exported",
     "Fact",
     "FileFormat",
@@ -140,7 +141,6 @@ __all__ = [
     "LogPlace",
     "LoggedNode",
     "LookupResult",
-    "MayAlso",
     "Media",
     "MemoriesImported",
     "MemoryChange",
@@ -174,7 +174,7 @@ __all__ = [
     "RecallHit",
     "RecallResults",
     "Record",
-    "Reflected",
+    "ReflectionResult",
     "RememberOutcome",
     "Remembered",
     "Repair",
@@ -185,9 +185,9 @@ __all__ = [
     "Rule",
     "RunOutcome",
     "Scratchpad",
+    "SecretCounts",
     "SecretPlace",
     "Secrets",
-    "SecretsIn",
     "Section",
     "SectionName",
     "SectionStyle",

@@ -15,7 +15,7 @@ from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile, file_spool
 from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
-from ireneo.engine.arguments import checked
+from ireneo.engine.arguments import validate_arguments
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
@@ -63,7 +63,7 @@ def _entered(opening: Callable[P, AbstractAsyncContextManager[Memory]]) -> Calla
 
 @_entered
 @asynccontextmanager
-@checked
+@validate_arguments
 async def open(
     url: str | PathLike[str] = "memory.db",
     *,

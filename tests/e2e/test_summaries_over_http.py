@@ -20,7 +20,7 @@ from tests.property.hostile.checks import written as texts
 import ireneo
 from ireneo import Context, Limits, Policy, Session, Summary, WorkResult
 from ireneo.adapters.llm.model import open_model
-from ireneo.grounding.check import error_text
+from ireneo.grounding.check import is_error_text
 from ireneo.ports.models import LanguageModel
 
 DRAFTS = material(3)
@@ -105,7 +105,7 @@ def sees_no_error(found: list[Summary]) -> None:
     for summary in found:
         for section in summary.sections:
             for line in section.lines:
-                assert not error_text(line.text)
+                assert not is_error_text(line.text)
                 assert "529" not in line.text
                 assert "je suis" not in line.text
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.log.message import Draft, Head, Message, Role, Text, chain, head_of, weigh
+from ireneo.log.message import Draft, Head, Message, Role, Text, chain, count_parts, head_of
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import STORY
@@ -35,7 +35,7 @@ def tell(
     """Append inside a transaction, and move the branch there."""
     tx.sessions.create(key, "chat:night-ferry.txt")
     head = after or tx.log.head(key, branch)
-    messages = chain(head, told, lambda parts: weigh(parts, COUNT))
+    messages = chain(head, told, lambda parts: count_parts(parts, COUNT))
     tx.log.insert(key, messages)
     tx.log.move(key, branch, messages[-1].id)
     return messages

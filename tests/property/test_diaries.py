@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.unit.runs import material, quarters
 
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import project_of
@@ -107,14 +107,14 @@ def test_a_diary_is_grounded_harmless_and_small(drafts: list[Draft], weight: int
     there = {message.id: message for message in run.messages}
     entries = write_diary(run, read_tasks(run), count)
     for entry in entries:
-        assert not instruction_like(entry.goal)
+        assert not has_instruction(entry.goal)
         assert entry.lines
         for line in entry.lines:
             assert line.sources
             assert set(line.sources) <= set(there)
             shown = SourceIndex(source_texts(there[source] for source in line.sources))
             assert check_text(line.text, shown) == []
-            assert not instruction_like(line.text)
+            assert not has_instruction(line.text)
             assert "\n" not in line.text
     assert count(render_diary(entries)) <= allowance(sum(message.tokens for message in run.messages))
     assert entries == write_diary(run, read_tasks(run), count)

@@ -11,10 +11,10 @@ from tests.examples import times
 
 from ireneo.memories.exchange import (
     MemoryEntry,
+    detect_file_type,
     file_name,
     read_line,
     read_markdown,
-    recognised,
     write_line,
     write_markdown,
 )
@@ -94,7 +94,7 @@ def test_a_memory_comes_back_from_markdown_as_it_was(record: Record) -> None:
     assert isinstance(read, MemoryEntry), read
     assert read == MemoryEntry(record=record, timed=True, edited=False)
     assert write_markdown(read.record) == text
-    assert recognised(text.encode()) == "markdown"
+    assert detect_file_type(text.encode()) == "markdown"
 
 
 @settings(max_examples=times(10))
@@ -106,7 +106,7 @@ def test_a_memory_comes_back_from_a_line_as_it_was(record: Record) -> None:
     assert read == MemoryEntry(record=record, timed=True, edited=False)
     assert isinstance(read, MemoryEntry)
     assert write_line(read.record) == line
-    assert recognised(line.encode() + b"\n{") == "jsonl"
+    assert detect_file_type(line.encode() + b"\n{") == "jsonl"
 
 
 @settings(max_examples=times(10))

@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ireneo.grounding.check import LastOutcome, contradicts, error_text, flipped, voice_faults
-from ireneo.grounding.claims import ClaimKind, TextClaim, artifacts, claims, code_claims, instruction_like, neutralise
+from ireneo.grounding.check import LastOutcome, contradicted_verdict, contradicts, is_error_text, voice_faults
+from ireneo.grounding.claims import (
+    ClaimKind,
+    TextClaim,
+    artifacts,
+    claims,
+    code_claims,
+    has_instruction,
+    quote_instructions,
+)
 from ireneo.grounding.evidence import SourceIndex, check_text
 
 words = st.text("abcdefghijklmnop", min_size=3, max_size=8)
@@ -96,11 +104,11 @@ def test_no_text_is_too_strange(texts: list[str], text: str, kind: ClaimKind) ->
     assert isinstance(evidence.supports(TextClaim(kind, text)), bool)
     assert all(claim.text for claim in claims(text))
     check_text(text, evidence)
-    error_text(text)
+    is_error_text(text)
     for voice in ("first", "second", "third"):
         voice_faults(text, voice)
     outcomes = [LastOutcome(subject=each, failed=True) for each in texts]
-    flipped(text, outcomes)
+    contradicted_verdict(text, outcomes)
     contradicts(text, outcomes)
 
 
@@ -109,7 +117,7 @@ def test_no_text_is_too_strange(texts: list[str], text: str, kind: ClaimKind) ->
     text=attacks | strange, delimiters=st.lists(st.sampled_from(["-----", "</part>", "⟧", "\n", "quoted"]), max_size=2)
 )
 def test_neutral_text_instructs_nobody(text: str, delimiters: list[str]) -> None:
-    neutral = neutralise(text, delimiters)
-    assert not instruction_like(neutral)
-    assert neutralise(neutral, delimiters) == neutral
+    neutral = quote_instructions(text, delimiters)
+    assert not has_instruction(neutral)
+    assert quote_instructions(neutral, delimiters) == neutral
     assert neutral.count("⟦") == neutral.count("⟦quoted: ") == neutral.count("⟧")

@@ -21,7 +21,7 @@ from ireneo.engine.check import check
 from ireneo.guard import check_call, so_far
 from ireneo.lessons.guard import GuardAdvice, PastCall, SessionSoFar, advice
 from ireneo.lessons.lessons import trap_of
-from ireneo.lessons.needles import says_any
+from ireneo.lessons.needles import contains_any
 from ireneo.lessons.run import Observation, Trigger, project_of
 
 WORDS = st.text(alphabet="ab/.$'\"|&;<>\n→ é=-", max_size=30)
@@ -111,7 +111,7 @@ def test_what_a_hook_reads_answers_as_the_engine_does(
 def test_a_call_without_a_word_of_a_trap_steps_into_none(lessons: list[Observation], asked: Asked) -> None:
     traps = [trap for each in lessons if (trap := trap_of(lesson_of(each), {each.cue: [each]})) is not None]
     found = advice(traps, *asked, SessionSoFar, project=None)
-    assert found is None or says_any([each.needle for each in traps], *asked)
+    assert found is None or contains_any([each.needle for each in traps], *asked)
 
 
 @given(LESSONS, CALLS)

@@ -15,8 +15,8 @@ from tests.property.hostile.story import HIDDEN, NOBODY, NUMBERS, HostileStoryte
 from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.engine.writing import write as write_summary
 from ireneo.errors import ModelError
-from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.check import is_error_text
+from ireneo.grounding.claims import has_instruction
 from ireneo.log.message import Message
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM
@@ -49,8 +49,8 @@ def true(summary: Summary, raw: str) -> None:
             assert word in known, f"{word} stands nowhere: {text}"
         for quotation in re.findall(r"“([^”]*)”", text):
             assert quotation.strip(".,!?") in raw, f"{quotation!r} was not said"
-        assert not error_text(text)
-        assert not instruction_like(text)
+        assert not is_error_text(text)
+        assert not has_instruction(text)
         assert "this scene" not in text
         assert "The user" not in text
 

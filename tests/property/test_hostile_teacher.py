@@ -15,8 +15,8 @@ import ireneo
 from ireneo import Memory
 from ireneo.engine.lesson_evidence import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import BadReply, ModelRefused
-from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.check import is_error_text
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.ports.models import Prompt
@@ -124,8 +124,8 @@ async def _space(seed: int, seen: Counter[str]) -> None:
             await _not_triggered(memory, f"run {run}")
         for lesson in await memory.lessons():
             seen["stood"] += lesson.cue.startswith("model: ")
-            assert not instruction_like(lesson.lesson)
-            assert not error_text(lesson.lesson)
+            assert not has_instruction(lesson.lesson)
+            assert not is_error_text(lesson.lesson)
             assert "ghost" not in lesson.lesson.lower()
             assert len(lesson.lesson.split()) <= MOST_WORDS + MOST_WHY_WORDS + LIMITS
             cited = {each.message for each in lesson.sources}
@@ -144,4 +144,4 @@ async def _not_triggered(memory: Memory, session: str) -> None:
     shown = await memory._resources.store.read(lambda tx: tx.runs.of_run(memory.space, session))
     for each in shown:
         told = (each.way_out, each.why, *((each.trigger.command, *each.trigger.unless) if each.trigger else ()))
-        assert not any("ghost" in text.lower() or instruction_like(text) for text in told), each
+        assert not any("ghost" in text.lower() or has_instruction(text) for text in told), each

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo import Draft
-from ireneo.engine.intake import BATCH, Listener
+from ireneo.engine.intake import BATCH, IntakeReader
 from ireneo.engine.leasing import Worker
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
-from ireneo.memories.facts import holding_of
+from ireneo.memories.facts import cardinality_of
 from ireneo.memories.intake import StatedPart, stated_parts
 from ireneo.memories.record import Record
-from ireneo.memories.wording import telling
+from ireneo.memories.wording import distinctive_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
@@ -43,7 +43,7 @@ def means(store: Store) -> Resources:
 
 async def hear(store: Store) -> int:
     """Read all that is due; says of how many pieces something was remembered."""
-    listener = Listener(means(store), Worker(store, ManualClock()), None)
+    listener = IntakeReader(means(store), Worker(store, ManualClock()), None)
     sessions = await store.read(lambda tx: tx.sessions.list("mine"))
     return sum([len(heard.remembered) for info in sessions async for heard in listener.session(info)])
 
@@ -146,8 +146,8 @@ SOME = st.lists(st.one_of(st.sampled_from(SAID), st.text(max_size=12)), min_size
 def test_the_parts_of_a_text_leave_nothing_out(said: list[str], between: str, speaker: str) -> None:
     text = between.join(said)
     parts = stated_parts(text, speaker)
-    assert telling(text) <= {word for part in parts for word in telling(part.text)}
-    one = [_slot(part) for part in parts if part.guess.attribute and holding_of(part.guess.attribute) == "one"]
+    assert distinctive_words(text) <= {word for part in parts for word in distinctive_words(part.text)}
+    one = [_slot(part) for part in parts if part.guess.attribute and cardinality_of(part.guess.attribute) == "one"]
     assert len(one) == len(set(one))
     assert all(part.text or part.text == text.strip() for part in parts)
 

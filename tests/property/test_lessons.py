@@ -9,10 +9,10 @@ from tests.property.test_diaries import runs
 from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, observed, unread
 from tests.unit.runs import quarters
 
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.lessons.faults import normalized_error
-from ireneo.lessons.lessons import lesson_drafts, share_of, standing_of
+from ireneo.lessons.lessons import lesson_drafts, seen_counts, success_rate
 from ireneo.lessons.observe import LONGEST, MOST_SOURCES, texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
@@ -68,7 +68,7 @@ def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[D
             assert len(each.text) <= LONGEST
             said = f"{each.text} {each.limits}".strip()
             assert check_text(said, SourceIndex(texts_of(there[name] for name in each.sources))) == []
-            assert not instruction_like(said)
+            assert not has_instruction(said)
 
 
 @calm(16)
@@ -94,15 +94,15 @@ def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[li
 @given(first=st.lists(seen, max_size=6))
 def test_how_often_a_claim_was_seen_is_free_of_order(first: list[Observation]) -> None:
     once = list({(each.cue, each.session): each for each in first}.values())
-    standing = standing_of(once)
+    standing = seen_counts(once)
     assert 0 <= standing.runs <= standing.met <= len({each.session for each in once})
-    assert standing_of(once[::-1]) == standing
-    assert 0 <= share_of(once) <= 1
+    assert seen_counts(once[::-1]) == standing
+    assert 0 <= success_rate(once) <= 1
     same = [each for each in once if each.cue == "a ⇒ b"]
     assert lesson_drafts(same, None, NOW) == lesson_drafts(same[::-1], None, NOW)
     more = [*same, observed(4, cue="a ⇒ b", session="new", text="")]
-    assert share_of(more) >= share_of(same) - 1e-9
-    assert standing_of(more).runs == standing_of(same).runs + 1
+    assert success_rate(more) >= success_rate(same) - 1e-9
+    assert seen_counts(more).runs == seen_counts(same).runs + 1
 
 
 @calm(40)

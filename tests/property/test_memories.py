@@ -18,7 +18,7 @@ from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.memories.facts import facts
 from ireneo.memories.intake import MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS, Encounters, activation
-from ireneo.memories.record import Kind, MemoryDraft, Record, Source, normal
+from ireneo.memories.record import Kind, MemoryDraft, Record, Source, normalised_words
 from ireneo.memories.signature import action_signature, error_signature, signature
 from ireneo.ports.memories import MemoryFilter
 
@@ -205,4 +205,4 @@ def test_the_signature_of_a_signature_is_itself(text: str) -> None:
     assert len(once) <= 300
     key = signature(action_signature("Bash", {"command": text}), once)
     assert signature(*key.split(" ⇒ ")) == key if key else not once
-    assert normal(normal(text)) == normal(text)
+    assert normalised_words(normalised_words(text)) == normalised_words(text)

@@ -12,9 +12,9 @@ from tests.unit.recall_shelf import SmallShelf
 from ireneo.language.words import terms
 from ireneo.log.message import MessageId
 from ireneo.memories import index as of
-from ireneo.memories.ranking import RecallHit, pack, read_question, repeats_last, without_duplicates
+from ireneo.memories.ranking import RecallHit, move_repeats_last, pack, read_question, without_duplicates
 from ireneo.memories.record import Evidence, MemoryId, Record
-from ireneo.memories.wording import telling
+from ireneo.memories.wording import distinctive_words
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
 WORDS = "kiln clay glaze boat rowed sister the yesterday 3 May Nora Emil ? when".split()
@@ -132,12 +132,12 @@ def test_one_row_for_a_memory_and_its_message_loses_and_doubles_nothing(found: l
     once = without_duplicates(found, read_question(asked))
     assert len({each.id for each in once}) == len(once)
     # What is left out says nothing besides what another row of the same message says.
-    told = set[str]().union(*(telling(each.text) for each in once))
-    assert all(telling(each.text) <= told for each in found)
+    told = set[str]().union(*(distinctive_words(each.text) for each in once))
+    assert all(distinctive_words(each.text) <= told for each in found)
     assert [each.score for each in once] == sorted((each.score for each in once), reverse=True)
 
 
 @settings(deadline=None)
 @given(st.lists(said))
 def test_repeats_are_not_lost(texts: list[str]) -> None:
-    assert sorted(repeats_last(texts, terms)) == sorted(texts)
+    assert sorted(move_repeats_last(texts, terms)) == sorted(texts)

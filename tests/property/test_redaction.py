@@ -11,7 +11,7 @@ from tests.examples import times
 from tests.planted import KINDS, planted
 
 from ireneo.adapters.redact import SecretRedactor
-from ireneo.engine.resources import redacted
+from ireneo.engine.resources import redact_draft
 from ireneo.log.message import Call, Draft, Media, Text
 
 NAMES_OF_SECRETS = ["password", "api_key", "token", "secret", "Cookie: ", "--token ", "Bearer ", "is ", "://", "sk-"]
@@ -62,8 +62,8 @@ def test_json_stays_json_of_the_same_shape(held: dict[str, str | list[str]]) -> 
     cleaned = json.loads(SecretRedactor().redact(text))
     assert isinstance(cleaned, dict)
     draft = Draft(role="user", parts=(Text(text=text), Call(id="c", name="Run", arguments=dict(held))))
-    once = redacted(draft, SecretRedactor().redact)
-    assert redacted(once, SecretRedactor().redact) is once
+    once = redact_draft(draft, SecretRedactor().redact)
+    assert redact_draft(once, SecretRedactor().redact) is once
     (call,) = once.calls
     assert isinstance(call.arguments, dict)
     assert [type(value) for value in call.arguments.values()] == [type(value) for value in held.values()]
@@ -79,4 +79,4 @@ def test_hashes_uuids_paths_and_names_are_no_secrets(things: list[str], between:
 def test_the_data_of_media_is_left(seed: int, size: int) -> None:
     data = random.Random(seed).randbytes(size).hex()
     draft = Draft(role="user", parts=(Media(media_type="image/png", data=data),))
-    assert redacted(draft, SecretRedactor().redact) is draft
+    assert redact_draft(draft, SecretRedactor().redact) is draft

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm, memory_over
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.reflect import Reflected
+from ireneo.engine.reflect import ReflectionResult
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
-from ireneo.memories.reflect import MOST_CONCLUSIONS, events
+from ireneo.memories.reflect import MOST_CONCLUSIONS, distinct_events
 from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -44,12 +44,12 @@ async def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]
     drawn = [each for each in held.values() if each.kind == "semantic"]
     for each in drawn:
         cited = [held[name] for name in each.evidence[0].memories]
-        assert len(events(cited)) >= 2
+        assert len(distinct_events(cited)) >= 2
         assert all(record.kind == "episodic" for record in cited)
         assert each.seen == 1
     assert all(each.reflected for each in held.values() if each.kind == "episodic")
     for memory in memories:
-        assert await memory.reflect(force=True) == Reflected()
+        assert await memory.reflect(force=True) == ReflectionResult()
     assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))} == held
     assert _slots(drawn) == len(drawn)
 

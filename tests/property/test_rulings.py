@@ -10,7 +10,14 @@ from tests.golden.material import run, said, user
 from tests.property.invariants.houses import calm
 from tests.unit.lesson_runs import a_run
 
-from ireneo.lessons.rulings import against_ruling, opposed, related_rulings, ruling_groups, rulings, same_ruling
+from ireneo.lessons.rulings import (
+    are_opposed,
+    observations_against,
+    related_rulings,
+    ruling_groups,
+    rulings,
+    same_ruling,
+)
 from ireneo.lessons.run import RULING, Observation
 from ireneo.log.message import without_recalled
 
@@ -51,16 +58,16 @@ def test_groups_are_the_same_in_any_order_and_hold_each_cue_once(several: list[s
 @given(one=cues, other=cues)
 def test_who_is_asked_first_makes_no_difference(one: str, other: str) -> None:
     assert same_ruling(one, other) == same_ruling(other, one)
-    assert opposed(one, other) == opposed(other, one)
+    assert are_opposed(one, other) == are_opposed(other, one)
     assert same_ruling(one, one)
-    assert not opposed(one, one)
-    assert not (same_ruling(one, other) and opposed(one, other))
+    assert not are_opposed(one, one)
+    assert not (same_ruling(one, other) and are_opposed(one, other))
 
 
 @given(one=cues, several=st.lists(cues, max_size=6, unique=True))
 def test_nothing_speaks_against_itself(one: str, several: list[str]) -> None:
     seen = [Observation(cue=cue, category="procedural", session=f"s{at}", held=1) for at, cue in enumerate(several)]
-    assert all(each.cue != one for each in against_ruling(one, seen))
+    assert all(each.cue != one for each in observations_against(one, seen))
 
 
 @calm(26)

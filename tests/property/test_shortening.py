@@ -12,9 +12,9 @@ from tests.property.invariants.houses import calm
 from ireneo import Draft
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.shorten import shorten
-from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
+from ireneo.engine.story_writing import StoryJob, StoryTask, format_speeches, heard_speeches
 from ireneo.engine.work_writing import transcript
-from ireneo.log.message import Message, Text, chain, weigh
+from ireneo.log.message import Message, Text, chain, count_parts
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.story import make_leaf
 
@@ -33,7 +33,7 @@ counts = st.sampled_from([TOKENS, len, lambda text: len(text) // 4 + 1])
 
 def messages_of(told: list[tuple[str, str]], count: Callable[[str], int] = TOKENS) -> list[Message]:
     drafts = [Draft(role="user", parts=(Text(text=text, author=name or None),)) for name, text in told]
-    return list(chain(None, drafts, lambda parts: weigh(parts, count)))
+    return list(chain(None, drafts, lambda parts: count_parts(parts, count)))
 
 
 @calm(40)
@@ -41,18 +41,18 @@ def messages_of(told: list[tuple[str, str]], count: Callable[[str], int] = TOKEN
 def test_speech_that_has_room_is_shown_whole(
     told: list[tuple[str, str]], count: Callable[[str], int], spare: int
 ) -> None:
-    spoken = heard(messages_of(told, count), "")
-    whole = shown_speech(spoken, 10_000_000, count)
+    spoken = heard_speeches(messages_of(told, count), "")
+    whole = format_speeches(spoken, 10_000_000, count)
     assert "left out" not in whole
-    assert shown_speech(spoken, count(whole) + spare, count) == whole
+    assert format_speeches(spoken, count(whole) + spare, count) == whole
 
 
 @calm(40)
 @given(told=told, share=st.floats(0.1, 0.999))
 def test_speech_that_is_shortened_leaves_out_more_than_a_mark(told: list[tuple[str, str]], share: float) -> None:
-    spoken = heard(messages_of(told), "")
-    whole = shown_speech(spoken, 10_000_000, TOKENS)
-    shown = shown_speech(spoken, int(TOKENS(whole) * share), TOKENS)
+    spoken = heard_speeches(messages_of(told), "")
+    whole = format_speeches(spoken, 10_000_000, TOKENS)
+    shown = format_speeches(spoken, int(TOKENS(whole) * share), TOKENS)
     for mark in MARK.finditer(shown):
         assert int(mark["tokens"].replace(",", "")) >= TOKENS(mark[0]) - 1
     assert TOKENS(shown) <= max(TOKENS(whole) * share, 60) * 1.1 + 60

@@ -78,7 +78,9 @@ def test_every_sentence_stands_word_for_word_in_its_message(said: list[tuple[str
     for node in _nodes(messages):
         assert len(node.lines("story")) <= max(leaf.LEAF_LINES, rollup.DEEP_LINES)
         assert sum(len(line.names) for line in node.lines("artifacts")) <= max(leaf.LEAF_NAMES, rollup.DEEP_NAMES)
-        assert [line.told_at for line in node.lines("story")] == sorted(line.told_at for line in node.lines("story"))
+        assert [line.placed_at for line in node.lines("story")] == sorted(
+            line.placed_at for line in node.lines("story")
+        )
         for line in node.lines("story"):
             parts = [part for source in line.sources for part in by_id[source].parts if isinstance(part, Text)]
             texts = [_plain(part.text) for part in parts]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Draft, chain, weigh
+from ireneo.log.message import Draft, chain, count_parts
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -28,5 +28,5 @@ def timed(drafts: Sequence[Draft], seconds: Sequence[float]) -> list[Draft]:
 
 
 def material(drafts: Sequence[Draft]) -> RunMaterial:
-    messages = chain(None, drafts, lambda parts: weigh(parts, quarters))
+    messages = chain(None, drafts, lambda parts: count_parts(parts, quarters))
     return RunMaterial(session="run", messages=tuple(messages))

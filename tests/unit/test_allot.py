@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.allot import (
-    MARK,
-    NAMES_SHARE,
-    Allotter,
-    LineOffer,
-    PricedLine,
-    Statements,
-    without_pinned,
-)
+from ireneo.context.allot import MARK, NAMES_SHARE, Allotter, LineOffer, PricedLine, Statements, without_pinned
 from ireneo.summaries.summary import ANSWERS, Choice, Line, Mention, SectionName
 from ireneo.summaries.work import WORK
 

@@ -6,10 +6,10 @@ import pytest
 from tests.golden.material import run, said, user
 from tests.unit.lesson_runs import NOW, a_run
 
-from ireneo.lessons.lessons import lesson_drafts, worth_telling
+from ireneo.lessons.lessons import is_worth_a_lesson, lesson_drafts
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.user_words import ASK_FIRST, asked_again, refused_again
+from ireneo.lessons.user_words import ASK_FIRST, refused_commands, repeated_wishes
 from ireneo.log.message import Draft
 
 TASK = user("The ledger drops its last row. Find out why.")
@@ -18,7 +18,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
 
 
 def wishes(*drafts: list[Draft], session: str = "run") -> list[Observation]:
-    return asked_again(a_run(TASK, WORK, *drafts, session=session))
+    return repeated_wishes(a_run(TASK, WORK, *drafts, session=session))
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_check_is_asked_for_by_its_command() -> None:
 
 
 def test_what_opens_a_task_is_the_task() -> None:
-    assert asked_again(a_run(user("Add some tests for the empty file."), WORK)) == []
-    (found,) = asked_again(a_run(user("Mend the reader. If anything is unclear, please ask me."), WORK))
+    assert repeated_wishes(a_run(user("Add some tests for the empty file."), WORK)) == []
+    (found,) = repeated_wishes(a_run(user("Mend the reader. If anything is unclear, please ask me."), WORK))
     assert found.cue == "<asked> questions"
 
 
 def test_a_wish_is_told_once_three_runs_uttered_it() -> None:
     seen = [one for n in range(3) for one in wishes(user(f"Can you add a test for row {n}?"), session=f"run{n}")]
-    assert not worth_telling(seen[:2])
+    assert not is_worth_a_lesson(seen[:2])
     assert len(lesson_drafts(seen, None, NOW).drafts) == 3
 
 
@@ -100,20 +100,20 @@ def of_sync(session: str, *outputs: str) -> RunMaterial:
 
 
 def test_a_command_that_was_refused_in_two_runs_is_asked_for_first() -> None:
-    seen = [one for n in range(2) for one in refused_again(of_sync(f"run{n}", REFUSED)) if one.held]
-    assert worth_telling(seen)
-    assert not worth_telling(seen[:1])
+    seen = [one for n in range(2) for one in refused_commands(of_sync(f"run{n}", REFUSED)) if one.held]
+    assert is_worth_a_lesson(seen)
+    assert not is_worth_a_lesson(seen[:1])
     assert seen[0].text == f"`ledger sync` was refused by the user: {ASK_FIRST}."
     assert seen[0].trigger == Trigger(command="ledger sync")
 
 
 def test_a_refused_look_at_the_help_refuses_no_command() -> None:
     calls = [run("bin/ledger sync --help", REFUSED, failed=True)]
-    assert not [each for each in refused_again(a_run(TASK, WORK, *calls)) if each.held]
+    assert not [each for each in refused_commands(a_run(TASK, WORK, *calls)) if each.held]
 
 
 def test_what_was_mostly_let_run_is_not_asked_for() -> None:
-    seen = [one for n in range(2) for one in refused_again(of_sync(f"run{n}", REFUSED, "done", "done")) if one.held]
+    seen = [one for n in range(2) for one in refused_commands(of_sync(f"run{n}", REFUSED, "done", "done")) if one.held]
     assert [(each.held, each.broke) for each in seen] == [(1, 2), (1, 2)]
-    assert not worth_telling(seen)
-    assert refused_again(of_sync("run9", "done")) == []
+    assert not is_worth_a_lesson(seen)
+    assert refused_commands(of_sync("run9", "done")) == []

@@ -31,10 +31,10 @@ def test_a_run_is_read_as_its_goals() -> None:
     first, second, third = read_tasks(material(session()))[:3]
     assert first.goal == "The nightly import drops the last row"
     assert [attempt.outcome for attempt in first.attempts] == ["replaced", "failed", "worked"]
-    assert first.held is not None
-    assert first.held.command == "pytest tests/test_importer.py"
+    assert first.passing_check is not None
+    assert first.passing_check.command == "pytest tests/test_importer.py"
     assert "undone" in [attempt.outcome for attempt in second.attempts]
-    assert not [attempt for attempt in second.attempts if attempt.step.rejected]
+    assert not [attempt for attempt in second.attempts if attempt.step.was_rejected]
     assert third.opening != second.opening
 
 

@@ -16,12 +16,12 @@ from ireneo.log.message import (
     Native,
     Result,
     Text,
-    as_read,
     chain,
+    count_parts,
     heard_by,
     message_id,
+    rendered_text,
     texts,
-    weigh,
     with_names_in_text,
 )
 
@@ -67,7 +67,7 @@ def test_an_author_and_who_was_present_are_part_of_a_name() -> None:
 def test_a_text_is_read_with_its_author_and_the_words_stay_bare() -> None:
     parts = (Text(text="Hello.", author="Vera"), Text(text="Bye."), Result(call_id="c", parts=(Text(text="out"),)))
     assert list(texts(parts)) == ["Vera: Hello.", "Bye.", "out"]
-    assert as_read(Text(text="Hello.")) == "Hello."
+    assert rendered_text(Text(text="Hello.")) == "Hello."
     draft = Draft(role="user", parts=parts)
     assert draft.text == "Hello.\nBye."
     assert draft.author == "Vera"
@@ -92,16 +92,16 @@ def test_who_hears_it(draft: Draft, hearing: set[str]) -> None:
 
 def test_what_is_read_is_what_is_counted() -> None:
     for draft, read in zip(STORY, READ, strict=True):
-        assert weigh(draft.parts, count) == weigh((Text(text=read),), count)
+        assert count_parts(draft.parts, count) == count_parts((Text(text=read),), count)
 
 
 def test_a_shortened_message_keeps_its_author_and_who_heard_it() -> None:
     long = says("Vera", "So it went on, and on, and on. " * 200, ("Tom",))
-    message = chain(None, [long], lambda parts: weigh(parts, count))[0]
+    message = chain(None, [long], lambda parts: count_parts(parts, count))[0]
     short = fit(message, 60, count).draft
     assert (short.author, short.present) == ("Vera", ("Tom",))
-    assert sum(weigh(short.parts, count)) <= 64
-    assert as_read(Text(text=short.text, author=short.author)).startswith("Vera: So it went on")
+    assert sum(count_parts(short.parts, count)) <= 64
+    assert rendered_text(Text(text=short.text, author=short.author)).startswith("Vera: So it went on")
 
 
 def test_a_payload_that_knows_no_author_does_not_stand_for_a_message_that_has_one() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.binding import attributed, binding, stands_alone
+from ireneo.lessons.binding import generality, is_general_ruling, name_speaker
 from ireneo.lessons.rule_weights import RULES, weight
 
 RULED = """\
@@ -182,8 +182,8 @@ Warum haben wir den zweiten Index?""".splitlines()
 
 @pytest.mark.parametrize("said", BINDING)
 def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
-    assert binding(said) > 0
-    assert stands_alone(said)
+    assert generality(said) > 0
+    assert is_general_ruling(said)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_what_binds_whoever_comes_next_has_the_form_of_it(said: str) -> None:
     ],
 )
 def test_a_way_of_working_and_what_follows_from_a_fact_bind_by_their_form(said: str) -> None:
-    assert stands_alone(said)
+    assert is_general_ruling(said)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_a_way_of_working_and_what_follows_from_a_fact_bind_by_their_form(said: 
     ],
 )
 def test_a_report_a_wish_for_the_program_and_a_choice_do_not(said: str) -> None:
-    assert not stands_alone(said)
+    assert not is_general_ruling(said)
 
 
 @pytest.mark.parametrize("said", OF_A_TASK)
 def test_a_wish_an_answer_a_question_and_a_cut_off_text_are_of_their_task(said: str) -> None:
-    assert not stands_alone(said)
+    assert not is_general_ruling(said)
 
 
 @pytest.mark.parametrize("said", RULED)
@@ -261,43 +261,45 @@ def test_a_step_a_question_and_a_report_are_none(said: str) -> None:
 
 
 def test_what_was_said_once_is_told_where_it_says_what_it_is_about() -> None:
-    assert stands_alone("Logging goes through our logger, not print")
-    assert stands_alone("On `git commit -m 'Mend it'`: “no, I did not ask for any commit”")
-    assert not stands_alone("On changing `rows.py`: “No, I don't like that at all.”")
-    assert not stands_alone("We want to keep that variable since it is our standard")
-    assert not stands_alone("On “The reader takes both.”: “No man, that's simply not true, we already read every row”")
-    assert not stands_alone("everything works, you are a wonder, never seen any better")
-    assert not stands_alone("Maybe we could use our logger and not print?")
-    assert not stands_alone("We don't want this: 5. The change of [2/3] may be too broad")
+    assert is_general_ruling("Logging goes through our logger, not print")
+    assert is_general_ruling("On `git commit -m 'Mend it'`: “no, I did not ask for any commit”")
+    assert not is_general_ruling("On changing `rows.py`: “No, I don't like that at all.”")
+    assert not is_general_ruling("We want to keep that variable since it is our standard")
+    assert not is_general_ruling(
+        "On “The reader takes both.”: “No man, that's simply not true, we already read every row”"
+    )
+    assert not is_general_ruling("everything works, you are a wonder, never seen any better")
+    assert not is_general_ruling("Maybe we could use our logger and not print?")
+    assert not is_general_ruling("We don't want this: 5. The change of [2/3] may be too broad")
 
 
 @pytest.mark.parametrize("said", OUTRIGHT)
 def test_a_form_that_leaves_no_doubt_needs_no_other_sign(said: str) -> None:
-    assert stands_alone(said)
+    assert is_general_ruling(said)
 
 
 @pytest.mark.parametrize("said", RECORDED)
 def test_what_is_to_be_written_down_as_a_rule_binds(said: str) -> None:
-    assert stands_alone(said)
+    assert is_general_ruling(said)
 
 
 @pytest.mark.parametrize("said", ALIKE)
 @pytest.mark.parametrize("conceded", [False, True])
 def test_what_only_looks_like_one_is_of_its_task(said: str, conceded: bool) -> None:
-    assert not stands_alone(said, conceded=conceded)
+    assert not is_general_ruling(said, conceded=conceded)
 
 
 def test_what_stands_in_brackets_is_of_the_sentence_before_it() -> None:
-    assert not stands_alone("(the ledger should be the source of truth)")
-    assert stands_alone("Is the pool fine here? (we use the queue explicitly elsewhere to not block the writers)")
+    assert not is_general_ruling("(the ledger should be the source of truth)")
+    assert is_general_ruling("Is the pool fine here? (we use the queue explicitly elsewhere to not block the writers)")
 
 
 @pytest.mark.parametrize(
     "said", ["(of the ledger) (rows, clock)", "", "()", "( )", ", ;", "？！", " - ", "…", "`", "(…)?", "."]
 )
 def test_what_holds_no_clause_binds_nobody(said: str) -> None:
-    assert not stands_alone(said)
-    assert not stands_alone(said, conceded=True)
+    assert not is_general_ruling(said)
+    assert not is_general_ruling(said, conceded=True)
 
 
 REPORTED = """\
@@ -340,12 +342,12 @@ we don't mock the store, we use the one in memory""".splitlines()
 
 @pytest.mark.parametrize("said", REPORTED)
 def test_what_happened_and_how_it_looks_is_no_rule(said: str) -> None:
-    assert not stands_alone(said)
+    assert not is_general_ruling(said)
 
 
 @pytest.mark.parametrize("said", HELD)
 def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
-    assert stands_alone(said)
+    assert is_general_ruling(said)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +362,7 @@ def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
     ],
 )
 def test_who_does_not_know_whose_words_they_are_is_told(said: str, told: str) -> None:
-    assert attributed(said) == told
+    assert name_speaker(said) == told
 
 
 @pytest.mark.parametrize(
@@ -376,4 +378,4 @@ def test_who_does_not_know_whose_words_they_are_is_told(said: str, told: str) ->
     ],
 )
 def test_what_points_at_another_text_rules_on_nothing(said: str) -> None:
-    assert not stands_alone(said)
+    assert not is_general_ruling(said)

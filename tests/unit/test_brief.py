@@ -12,7 +12,7 @@ from tests.property.invariants.houses import memory_over, opened
 
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.brief import actions
+from ireneo.engine.brief import action_signatures
 from ireneo.engine.resources import Resources
 from ireneo.errors import SessionNotFound, StoreBusy
 from ireneo.log.message import short
@@ -142,8 +142,8 @@ async def test_too_small_a_budget_and_no_task_are_refused() -> None:
 
 
 def test_an_action_is_the_same_however_it_is_told() -> None:
-    assert actions("desk --reload") & actions("bash: cd /srv/harbour && desk --reload")
-    assert not actions("desk --reload") & actions("desk --stop")
+    assert action_signatures("desk --reload") & action_signatures("bash: cd /srv/harbour && desk --reload")
+    assert not action_signatures("desk --reload") & action_signatures("desk --stop")
 
 
 def test_a_fact_that_is_disputed_or_rests_on_what_fell_says_so_before_all_else() -> None:

@@ -135,8 +135,8 @@ def test_a_trap_whose_command_the_goal_names_is_told(goal: str, traps: int) -> N
 def test_a_goal_that_is_set_again_and_again_makes_its_words_no_commoner() -> None:
     runs = [replace(run_of("tides"), session=f"tides {day}") for day in range(9)]
     trap = content_of(TRAPS[0][0].text)
-    assert Goal("The tide prints wrong", runs, [trap]).concerns(trap, {each.session for each in runs}) >= RELATED
-    assert Goal("Translate the handbook", runs, [trap]).concerns(trap, {each.session for each in runs}) == 0.0
+    assert Goal("The tide prints wrong", runs, [trap]).relevance(trap, {each.session for each in runs}) >= RELATED
+    assert Goal("Translate the handbook", runs, [trap]).relevance(trap, {each.session for each in runs}) == 0.0
 
 
 def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few() -> None:
@@ -196,9 +196,9 @@ def test_without_a_goal_all_of_them_are_told_rulings_first() -> None:
 
 
 def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
-    assert Goal("Print it", [], []).concerns(content_of("“Ask me.”"), {"one"}) == 0.0
-    assert Goal("Say it", [], []).concerns(content_of("When `make tide` fails, run `make moon`."), ()) == 0.0
-    assert Goal("", map(run_of, PAST), []).concerns(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
+    assert Goal("Print it", [], []).relevance(content_of("“Ask me.”"), {"one"}) == 0.0
+    assert Goal("Say it", [], []).relevance(content_of("When `make tide` fails, run `make moon`."), ()) == 0.0
+    assert Goal("", map(run_of, PAST), []).relevance(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,6 @@ def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
     [("Read log/logging.py.", True), ("Read the logging", False), ("Read old/log/logging.py", False)],
 )
 def test_a_goal_names_a_trap_without_a_command_by_its_path(goal: str, named: bool) -> None:
-    assert Goal(goal, [], []).names(Trigger(path="log/logging.py")) is named
-    assert not Goal(goal, [], []).names(Trigger(path="log/logging.py", words=("--follow",)))
-    assert not Goal("Read the logging", [], []).names(Trigger(path="logging/"))
+    assert Goal(goal, [], []).names_call(Trigger(path="log/logging.py")) is named
+    assert not Goal(goal, [], []).names_call(Trigger(path="log/logging.py", words=("--follow",)))
+    assert not Goal("Read the logging", [], []).names_call(Trigger(path="logging/"))

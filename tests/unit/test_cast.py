@@ -16,8 +16,8 @@ from ireneo.summaries.cast import (
     aliases,
     cast_section,
     known_cast,
-    say_cast,
-    say_players,
+    render_cast,
+    render_players,
 )
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import make_deeper, make_leaf
@@ -33,7 +33,7 @@ def leaf(*lines: tuple[str, str]) -> Summary:
 
 def told(*nodes: Summary) -> list[str]:
     known = known_cast(nodes)
-    return say_cast(KnownCast(people=known.people, where=known.where, narrator=known.narrator), 700, len)
+    return render_cast(KnownCast(people=known.people, where=known.where, narrator=known.narrator), 700, len)
 
 
 PLAYED = leaf(
@@ -188,7 +188,7 @@ def test_it_has_no_more_than_its_room() -> None:
         return sum(len(line) + 1 for line in lines)
 
     for room in range(0, 400, 13):
-        assert size(say_cast(known, room, len)) <= room
+        assert size(render_cast(known, room, len)) <= room
 
 
 def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
@@ -202,9 +202,9 @@ def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
         narrator="PAUL",
     )
     lines = ["Played: Vera by ANNA; told by PAUL", "- Holm, also the Heron"]
-    assert say_players(known, 100, len) == lines
-    assert say_players(known, len(lines[0]) + 1, len) == lines[:1]
-    assert say_players(KnownCast(), 100, len) == []
+    assert render_players(known, 100, len) == lines
+    assert render_players(known, len(lines[0]) + 1, len) == lines[:1]
+    assert render_players(KnownCast(), 100, len) == []
 
 
 def test_of_a_novel_rules_tell_neither_threads_nor_who_is_who() -> None:

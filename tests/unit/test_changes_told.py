@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.endings import named_as_over
+from ireneo.memories.endings import ended_things
 from ireneo.types import Record
 
 NAMES = re.compile(r" (?:is called|heißt) ")
@@ -369,8 +369,8 @@ def test_of_a_quotation_stays_what_is_told_of_others(tmp_path: Path, said: str, 
 
 
 def test_what_is_on_the_left_has_not_left() -> None:
-    assert not named_as_over("I cut my left hand with a knife.")
-    assert named_as_over("I left Siemens in May.")
+    assert not ended_things("I cut my left hand with a knife.")
+    assert ended_things("I left Siemens in May.")
 
 
 def test_what_is_off_calls_off_nothing_of_who_is_named_beside_it(tmp_path: Path) -> None:

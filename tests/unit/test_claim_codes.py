@@ -144,7 +144,7 @@ async def test_a_lesson_is_worded_anew_and_nothing_that_was_observed_is_lost(
     async with ireneo.open(earlier, space=SPACE) as memory:
         await learn(memory, 5)
         before = await seen_of_each(memory)
-        monkeypatch.setattr(traps, "fails_with", lambda failed, fault: f"`{failed.shown}` comes to grief")
+        monkeypatch.setattr(traps, "describe_failure", lambda failed, fault: f"`{failed.shown}` comes to grief")
         for table in ("_FAULT_WORDS", "_REMEDY_WORDS"):
             shouted = {code: said.upper() for code, said in getattr(observe, table).items()}
             monkeypatch.setattr(observe, table, shouted)

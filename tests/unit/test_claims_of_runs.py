@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
 from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
 
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.lessons import is_worth_a_lesson
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import RunMaterial
@@ -21,7 +21,7 @@ DATABASE = "make integration ⇒ <any> → first:make db"
 
 def told(*runs: RunMaterial) -> list[str]:
     """The texts of the lessons that runs make, sorted."""
-    drawn = (seen for seen in observations(*runs).values() if worth_telling(seen))
+    drawn = (seen for seen in observations(*runs).values() if is_worth_a_lesson(seen))
     return sorted({next(each.text for each in seen if each.text) for seen in drawn})
 
 
@@ -186,7 +186,7 @@ def test_a_flag_that_is_not_known_is_told_by_the_error_itself() -> None:
         "When `gh pr diff` fails with “unknown flag: --stat”, give it `--name-only` in place of `--stat`."
     )
     assert trap.trigger == Trigger(command="gh pr diff", words=("--stat",), unless=("--name-only",))
-    assert worth_telling([trap])
+    assert is_worth_a_lesson([trap])
 
 
 def test_a_variable_that_has_to_be_set_and_a_folder_to_be_in() -> None:
@@ -290,10 +290,10 @@ def test_a_name_that_a_tool_knows_with_its_place_is_given_so() -> None:
     )
     (claim,) = seen["ledger <unknown> Task security"]
     assert claim.text == "`Task` knows no `security` here: give it `reviews:security`."
-    assert worth_telling([claim])
+    assert is_worth_a_lesson([claim])
     (alone,) = observations(a_run(asked))["ledger <unknown> Task security"]
     assert alone.text == "`Task` knows no `security` here: do it without."
-    assert not worth_telling([alone])
+    assert not is_worth_a_lesson([alone])
 
 
 GONE = "<tool_use_error>File does not exist.</tool_use_error>"
@@ -442,7 +442,7 @@ def pushed(first: str, then: str = "git push origin HEAD:fix/rows", error: str =
 def test_a_push_that_a_protected_branch_refuses_is_got_over_by_a_branch() -> None:
     runs = [a_run(*pushed("git push origin main"), session=name) for name in ("one", "other")]
     seen = next(each for cue, each in observations(*runs).items() if cue.endswith("to:branch"))
-    assert worth_telling(seen)
+    assert is_worth_a_lesson(seen)
     assert seen[0].way_out == "push to a branch of its own and open a pull request"
     assert seen[0].trigger == Trigger(command="git push", words=("main",))
     bare = observations(a_run(*pushed("git push")))

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.lesson_runs import NOW, observed
 
-from ireneo.lessons.lessons import age_weight, cues_to_read, share_of, standing_of
+from ireneo.lessons.lessons import age_weight, cues_to_read, seen_counts, success_rate
 from ireneo.lessons.run import Category, Observation
 
 CUE = "bin/test ⇒ no such table"
@@ -43,35 +43,35 @@ def undated(seen: list[Observation]) -> list[Observation]:
     ],
 )
 def test_it_is_told_in_plain_words(seen: list[Observation], words: str) -> None:
-    assert standing_of(seen).words == words
-    assert standing_of(seen[::-1]) == standing_of(seen)
+    assert seen_counts(seen).in_words == words
+    assert seen_counts(seen[::-1]) == seen_counts(seen)
 
 
 def test_a_run_counts_once_whether_its_claim_or_its_occasion_tells_of_it() -> None:
     seen = [observed(2, 1, cue=CUE, session="one")]
     same_run = observed(2, 1, cue=OCCASION, session="one", text="")
     assert cues_to_read(CUE) == (CUE, OCCASION)
-    assert standing_of([*seen, same_run]) == standing_of(seen)
-    assert (standing_of(seen).runs, standing_of(seen).met) == (1, 1)
+    assert seen_counts([*seen, same_run]) == seen_counts(seen)
+    assert (seen_counts(seen).runs, seen_counts(seen).met) == (1, 1)
 
 
 def test_a_trap_with_its_way_out_was_seen_wherever_the_trap_was() -> None:
     way = f"{CUE} → first:bin/migrate"
     assert cues_to_read(way) == (way, CUE, OCCASION)
     seen = [*runs(1, cue=way), *runs(3), *quiet(2)]
-    assert (standing_of(seen).runs, standing_of(seen).met) == (3, 5)
+    assert (seen_counts(seen).runs, seen_counts(seen).met) == (3, 5)
 
 
 def test_more_that_held_ranks_higher_and_more_that_broke_lower() -> None:
-    shares = [share_of([observed(held, 4)]) for held in (0, 1, 4, 20)]
+    shares = [success_rate([observed(held, 4)]) for held in (0, 1, 4, 20)]
     assert shares == sorted(shares)
-    assert share_of(runs(12)) > share_of([observed(18)])
-    assert share_of([*runs(1), *quiet(4)]) < share_of(runs(1))
+    assert success_rate(runs(12)) > success_rate([observed(18)])
+    assert success_rate([*runs(1), *quiet(4)]) < success_rate(runs(1))
 
 
 @pytest.mark.parametrize(("category", "share"), [("failure", 0.1), ("procedural", 0.5), ("factual", 0.9)])
 def test_a_claim_of_which_nothing_is_known_is_as_its_category(category: Category, share: float) -> None:
-    assert share_of([observed(0, 0, category=category)]) == share
+    assert success_rate([observed(0, 0, category=category)]) == share
 
 
 def test_what_is_old_counts_less_and_what_has_no_time_counts_whole() -> None:

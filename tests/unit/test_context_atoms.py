@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo import Draft, Message
-from ireneo.log.calls import atoms, torn
+from ireneo.log.calls import atoms, incomplete_prefix
 from ireneo.log.message import Call, Part, Result, Text, chain
 
 
@@ -35,7 +35,7 @@ def sizes(*script: str) -> list[int]:
 
 
 def torn_from(script: Sequence[str], start: int) -> int:
-    return torn(path(*script)[start:])
+    return incomplete_prefix(path(*script)[start:])
 
 
 def test_a_call_holds_its_results() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from ireneo import Draft, Message, Policy, Summary
 from ireneo.log.calls import atoms
-from ireneo.log.message import Call, Result, Text, chain, weigh
+from ireneo.log.message import Call, Result, Text, chain, count_parts
 from ireneo.summaries.policy import FORGE
-from ireneo.summaries.work import RowItem, cover_row, grow, is_kept, loose_from, open_block
+from ireneo.summaries.work import RowItem, cover_open_messages, cover_row, grow, is_kept, uncovered_from
 
 TINY = Policy(name="tiny", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, goal_min_turns=2, goal_max_turns=3)
 SPARING = Policy(name="sparing", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, excluded_tools=frozenset({"plan"}))
@@ -40,7 +40,7 @@ def session(*lengths: int) -> list[Message]:
 
 
 def path(drafts: Sequence[Draft]) -> list[Message]:
-    return chain(None, drafts, lambda parts: weigh(parts, len))
+    return chain(None, drafts, lambda parts: count_parts(parts, len))
 
 
 SESSIONS = [session(3), session(0, 0, 0, 0, 0), session(40), session(7, 1, 12, 3, 5, 2, 9, 4), session(2, 30, 2, 30)]
@@ -155,7 +155,7 @@ def test_an_open_block_never_takes_the_name_of_the_block_that_is_due_there() -> 
     messages = session(4)
     leaf = next(summary for summary in grow((), messages, TINY).made if summary.level == "turn")
     loose = messages[leaf.first_position : leaf.last_position + 1]
-    opened = open_block(loose, "", TINY)
+    opened = cover_open_messages(loose, "", TINY)
     assert (opened.first, opened.last) == (leaf.first, leaf.last)
     assert opened.id != leaf.id
 
@@ -174,10 +174,10 @@ def grown_by(change: Callable[[list[Draft]], list[Draft]]) -> Sequence[RowItem]:
 
 
 def test_what_waits_for_its_block_are_whole_atoms_behind_the_last_that_is_kept() -> None:
-    assert loose_from(grown_by(lambda drafts: drafts), SPARING) == 1
+    assert uncovered_from(grown_by(lambda drafts: drafts), SPARING) == 1
     planned = grown_by(lambda drafts: [*drafts, *step(2, "plan")])
-    assert loose_from(planned, SPARING) == len(planned)
+    assert uncovered_from(planned, SPARING) == len(planned)
     late = step(7)
     stretched = grown_by(lambda drafts: [says("user", "Go."), late[0], says("system", "It is Monday."), late[1]])
     # The result of a call stays with it, and both with the system's words that came between.
-    assert loose_from(stretched, SPARING) == len(stretched) == 4
+    assert uncovered_from(stretched, SPARING) == len(stretched) == 4

@@ -9,7 +9,7 @@ import pytest
 from ireneo import Draft, Message
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.shorten import excerpt, fit, mask, share, shorten, without_thinking
-from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, short, weigh
+from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, count_parts, short
 
 count = EstimatedTokenizer().count
 LONG = "\n".join(f"Line {number} reads value_{number} from src/part_{number}.py" for number in range(400))
@@ -17,11 +17,11 @@ PICTURE = Media(media_type="image/png", data="iVBORw0KGgo" * 500)
 
 
 def message(role: Role, *parts: Part) -> Message:
-    return chain(None, [Draft(role=role, parts=parts)], lambda given: weigh(given, count))[0]
+    return chain(None, [Draft(role=role, parts=parts)], lambda given: count_parts(given, count))[0]
 
 
 def size(draft: Draft) -> int:
-    return weigh(draft.parts, count)[0]
+    return count_parts(draft.parts, count)[0]
 
 
 @pytest.mark.parametrize("tokens", [24, 60, 200, 1_000, 4_000])

@@ -10,7 +10,16 @@ import pytest
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
-from ireneo.summaries.policy import CODING, Policy, RebuildTo, Stay, decide, first_target, idle_seconds, prices_named
+from ireneo.summaries.policy import (
+    CODING,
+    KeepContext,
+    Policy,
+    RebuildContext,
+    decide,
+    first_target,
+    idle_seconds,
+    prices_named,
+)
 
 ANTHROPIC = prices_named("anthropic")
 STEPS = 31
@@ -28,14 +37,14 @@ def said(*spoken: tuple[Role, int | None]) -> list[Message]:
 
 def test_within_the_budget_the_beginning_stays() -> None:
     decision = decide(frozen_tokens=22_000, since_tokens=20_000, budget=45_000, low_water=0.5, prices=ANTHROPIC)
-    assert isinstance(decision, Stay)
+    assert isinstance(decision, KeepContext)
     assert decision.why.decision == "Kept at 42,000 tokens: within its budget of 45,000."
     assert decision.why.saved_tokens == decision.why.suffix_tokens == 0
 
 
 def test_over_the_budget_it_is_rebuilt_down_to_the_low_mark() -> None:
     decision = decide(frozen_tokens=22_000, since_tokens=24_000, budget=45_000, low_water=0.5, prices=ANTHROPIC)
-    assert isinstance(decision, RebuildTo)
+    assert isinstance(decision, RebuildContext)
     assert decision.target == 20_250
     # 20,250 × 1.15 = 23,288 for 25,750 × 0.1 = 2,575 a call.
     assert decision.why.calls == 10
@@ -47,8 +56,8 @@ def test_over_the_budget_it_is_rebuilt_down_to_the_low_mark() -> None:
 def test_without_prices_only_the_budget_decides() -> None:
     kept = decide(frozen_tokens=22_000, since_tokens=22_000, budget=45_000, low_water=0.5, idle_seconds=9_000)
     rebuilt = decide(frozen_tokens=22_000, since_tokens=24_000, budget=45_000, low_water=0.5)
-    assert isinstance(kept, Stay)
-    assert isinstance(rebuilt, RebuildTo)
+    assert isinstance(kept, KeepContext)
+    assert isinstance(rebuilt, RebuildContext)
     assert rebuilt.why.calls is None
 
 
@@ -62,8 +71,8 @@ def test_an_expired_cache_is_the_time_to_rebuild(since_tokens: int, idle: float,
         idle_seconds=idle,
         prices=ANTHROPIC,
     )
-    assert isinstance(decision, RebuildTo) is rebuilt
-    if isinstance(decision, RebuildTo):
+    assert isinstance(decision, RebuildContext) is rebuilt
+    if isinstance(decision, RebuildContext):
         assert decision.why.expired
         assert decision.why.calls == 0
         assert decision.why.decision.endswith("the cache has expired; it pays at once.")
@@ -74,7 +83,7 @@ def test_what_saves_little_is_kept_even_where_it_would_cost_nothing() -> None:
     decision = decide(
         frozen_tokens=22_000, since_tokens=9_000, budget=45_000, low_water=0.5, idle_seconds=900, prices=ANTHROPIC
     )
-    assert isinstance(decision, Stay)
+    assert isinstance(decision, KeepContext)
     assert decision.why.expired
 
 
@@ -88,7 +97,7 @@ def test_a_rebuilt_context_is_not_rebuilt_again_at_once() -> None:
             idle_seconds=900,
             prices=ANTHROPIC,
         )
-        assert isinstance(decision, Stay)
+        assert isinstance(decision, KeepContext)
 
 
 def test_a_first_rebuild_leaves_room_where_prices_say_that_more_calls_follow() -> None:

@@ -13,7 +13,7 @@ from tests.property.invariants.promises import bounded, exactly_once, recount, s
 import ireneo
 from ireneo import Context, Memory, Policy, chat_format
 from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.log.message import opens_turn, said_in
+from ireneo.log.message import opens_turn, without_recalled_parts
 from ireneo.summaries.policy import CODING, preset
 
 WORK = ["instruct", "ask", "work", "answer", "ask", "work", "answer", "ask", "work", "answer"]
@@ -94,7 +94,7 @@ async def test_joined_with_the_words_behind_it_it_is_still_nobodys(memory: Memor
     back = chat.decode(payload)
     assert sum(opens_turn(draft) for draft in back) == 2
     assert "phantom" in back[-1].text
-    assert "phantom" not in said_in(back[-1]).text
+    assert "phantom" not in without_recalled_parts(back[-1]).text
     again = await memory.session("again")
     await again.append(back)
     assert not any("phantom" in words.text for words in await again.pins())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.corrections import put_right
+from ireneo.memories.corrections import read_corrections
 from ireneo.types import Record
 
 
@@ -99,7 +99,7 @@ def test_what_only_looks_like_a_correction_puts_nothing_right(tmp_path: Path, la
     ],
 )
 def test_in_one_message_the_sentence_before_is_put_right(said: str, read: str) -> None:
-    assert put_right(said, (), ()).text == read
+    assert read_corrections(said, (), ()).text == read
 
 
 def test_words_that_were_not_said_there_stand_in_brackets(tmp_path: Path) -> None:
@@ -432,7 +432,7 @@ def test_a_denied_allergy_leaves_what_else_is_said_of_it(tmp_path: Path) -> None
     assert [each.value for each in held if each.attribute == "allergy"] == ["cashews"]
     assert [each for each in held if "love" in each.text and "peanuts" in each.text]
     assert not [each for each in held if "love" in each.text and "cashews" in each.text]
-    assert "loves peanuts" in put_right(" ".join(said), (), frozenset()).text
+    assert "loves peanuts" in read_corrections(" ".join(said), (), frozenset()).text
 
 
 def test_whose_of_two_allergies_a_pronoun_denies_is_not_guessed(tmp_path: Path) -> None:

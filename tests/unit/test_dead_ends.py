@@ -10,12 +10,12 @@ from tests.unit.runs import material
 from ireneo.log.message import Draft
 from ireneo.summaries.outcomes import (
     dead_ends,
-    overturned,
-    succeeded,
-    told_with_way_out,
-    way_out,
-    with_checks_got_over,
-    worked,
+    find_way_out,
+    is_overturned,
+    last_successes,
+    overcome_failures,
+    split_resolved_checks,
+    with_way_out,
 )
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.summary import Line
@@ -36,7 +36,7 @@ def told(*drafts: list[Draft]) -> list[str]:
 
 
 def got_over(*drafts: list[Draft]) -> list[str]:
-    return [line.text for line in worked(done(*drafts))]
+    return [line.text for line in overcome_failures(done(*drafts))]
 
 
 LOST = run("orderz --week 3", "sh: orderz: command not found", failed=True)
@@ -69,8 +69,8 @@ def test_an_edit_that_failed_is_no_dead_end_once_the_file_was_changed() -> None:
     # Also where blocks lie between.
     (line,) = dead_ends(done(failed, AFTER))
     changed = [Line(text="`b`", subject="src/rows.py", position=9)]
-    assert overturned(line, succeeded([], changed))
-    assert not overturned(line, succeeded([], [replace(changed[0], subject="src/other.py")]))
+    assert is_overturned(line, last_successes([], changed))
+    assert not is_overturned(line, last_successes([], [replace(changed[0], subject="src/other.py")]))
 
 
 def test_what_failed_last_is_where_the_work_stands_and_was_not_given_up() -> None:
@@ -271,9 +271,9 @@ def test_changes_that_were_put_aside_for_good_were_taken_back(then: list[list[Dr
 
 def test_changes_are_brought_back_across_blocks_too() -> None:
     (line,) = dead_ends(done(edit("src/rows.py", "a = 1", "a = 2"), PUT_ASIDE))
-    assert overturned(line, {"save git stash pop": line.position + 9})
-    assert not overturned(line, {"save git stash list": line.position + 9})
-    assert not overturned(line, {"save git stash pop": line.position - 1})
+    assert is_overturned(line, {"save git stash pop": line.position + 9})
+    assert not is_overturned(line, {"save git stash list": line.position + 9})
+    assert not is_overturned(line, {"save git stash pop": line.position - 1})
 
 
 @pytest.mark.parametrize(
@@ -352,10 +352,10 @@ def test_a_way_out_that_a_later_block_found_is_told_with_the_dead_end() -> None:
     taken = step("", "move_booking", {"order": "R-5518", "slot": "15:30"}, "Error: the slot was taken", failed=True)
     moved = step("", "move_booking", {"order": "R-5518", "slot": "16:00"}, "booked")
     (line,) = dead_ends(done(taken, AFTER))
-    later = succeeded(write_leaf(material(moved).messages, "", ends_turn=False)[0].lines)
-    way = way_out(replace(line, position=-1), later)
+    later = last_successes(write_leaf(material(moved).messages, "", ends_turn=False)[0].lines)
+    way = find_way_out(replace(line, position=-1), later)
     assert way == "move_booking R-5518 16:00"
-    assert told_with_way_out(line, way).text == (
+    assert with_way_out(line, way).text == (
         "I tried using move_booking R-5518 15:30 — at first it failed: Error: the slot was taken; "
         "later `move_booking R-5518 16:00` worked."
     )
@@ -394,10 +394,10 @@ def test_a_failed_check_is_told_with_what_was_changed_before_it_passed_in_anothe
     blocks.append(of(edit("src/rows.py", "a = 1", "def keep(row):\n    return row"), run("make lint", "0 issues")))
     lines = [line for block in blocks for line in block]
     operations = [line for line in lines if line.verbs]
-    left, told = with_checks_got_over(operations, [line for line in lines if line.subject == "src/rows.py"])
+    left, told = split_resolved_checks(operations, [line for line in lines if line.subject == "src/rows.py"])
     assert [line.text for line in told] == [
         "`make fmt && make lint` failed: rows.py:3:1: line too long; after I changed rows.py `make lint` passed."
     ]
     assert not any(line.failed for line in left)
     alone = [line for line in operations if line.failed]
-    assert with_checks_got_over(alone, []) == (alone, []), "it never passed"
+    assert split_resolved_checks(alone, []) == (alone, []), "it never passed"

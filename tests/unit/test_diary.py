@@ -16,13 +16,13 @@ from ireneo.lessons.write_diary import (
     MOST_LINES,
     AgentNotes,
     allowance,
-    as_text,
-    claimed,
     lines_of,
-    marked,
+    mark_unverified,
+    notes_claims,
+    parse_notes,
     render_diary,
+    serialise_notes,
     write_diary,
-    written_in,
 )
 from ireneo.log.message import Draft
 from ireneo.log.tree import Annotation, annotation_id
@@ -192,19 +192,19 @@ def test_what_was_written_twice_adds_up() -> None:
 def test_it_is_kept_as_text_and_read_again() -> None:
     given = material(user("Make the linter happy."))
     own = written(given, tried="1. a: b\n2. c", worked=["d"], failed=["e", "f"], pattern="g: h", goal="i")
-    text = as_text(own)
+    text = serialise_notes(own)
     assert text == "goal: i\ntried: a: b\ntried: c\nworked: d\nfailed: e\nfailed: f\npattern: g: h"
     name = annotation_id("entry", own.at, text)
     assert name.startswith("e_")
     note = Annotation(id=name, kind="entry", at=own.at, at_position=own.position, text=text, by="model")
-    assert written_in(note) == own
+    assert parse_notes(note) == own
 
 
 def test_what_nothing_shows_is_marked() -> None:
     given = material([*user("Make the linter happy."), *LINTED])
     own = written(given, worked="editing `cells.py`", failed="editing `moons.py`")
     there = SourceIndex(source_texts(given.messages))
-    shown = marked(own, {claim for claim in claimed(own) if not there.supports(claim)})
+    shown = mark_unverified(own, {claim for claim in notes_claims(own) if not there.supports(claim)})
     assert shown.worked == ("editing `cells.py`",)
     assert shown.failed == ("editing `moons.py` (unverified: “moons.py”)",)
 

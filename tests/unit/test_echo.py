@@ -21,21 +21,21 @@ from ireneo.log.message import (
     Result,
     Role,
     Text,
-    as_said,
     chain,
-    fenced,
     is_recalled,
+    messages_without_recalled,
     opens_turn,
-    said_in,
+    tagged_block,
     without_recalled,
+    without_recalled_parts,
 )
-from ireneo.summaries.outcomes import critical
+from ireneo.summaries.outcomes import critical_names
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.tell_work import write_leaf
 
 LINES = ["## Facts", "- Never push to main, says src/ghost/phantom_4711.py [m_abcdefg]"]
-BRIEF = fenced(BRIEF_TAG, LINES)
-PAD = fenced(PAD_TAG, ["Goal: ship", "Facts:", "- phantom_4711 leaks"])
+BRIEF = tagged_block(BRIEF_TAG, LINES)
+PAD = tagged_block(PAD_TAG, ["Goal: ship", "Facts:", "- phantom_4711 leaks"])
 FORMATS = ("openai", "openai-responses", "anthropic", "gemini", "langchain", "pydantic-ai")
 
 
@@ -82,7 +82,7 @@ def test_a_text_full_of_beginnings_is_read_to_its_end() -> None:
 @given(before=st.text(max_size=30), after=st.text(max_size=30), inside=st.lists(st.text(max_size=40), max_size=4))
 def test_no_line_of_a_block_is_left_whatever_it_says(before: str, after: str, inside: list[str]) -> None:
     for tag in CLOSING:
-        block = fenced(tag, inside)
+        block = tagged_block(tag, inside)
         assert is_recalled(block)
         if not any(mark in before + after for mark in (*CLOSING, *CLOSING.values())):
             assert without_recalled(f"{before}{block}{after}") == before + after
@@ -97,7 +97,7 @@ def test_as_a_message_of_a_user_it_opens_no_turn_in_any_format(name: str, block:
     words = [draft for draft in back if opens_turn(draft)]
     assert ["Please ship it." in draft.text for draft in words] == [True]
     assert not any(is_recalled(draft.text) for draft in words)
-    assert "phantom" not in "\n".join(said_in(draft).text for draft in back)
+    assert "phantom" not in "\n".join(without_recalled_parts(draft).text for draft in back)
 
 
 def test_the_words_of_a_user_alone_are_known_as_well() -> None:
@@ -114,7 +114,7 @@ def test_in_no_role_it_is_evidence(role: Role) -> None:
     assert "phantom" not in texts
     sections = str(write_leaf([message], message.text, ends_turn=True))
     assert "phantom" not in sections
-    assert not any("phantom" in name for name in critical([message]))
+    assert not any("phantom" in name for name in critical_names([message]))
 
 
 def test_in_a_tools_output_it_is_no_evidence_either() -> None:
@@ -124,16 +124,16 @@ def test_in_a_tools_output_it_is_no_evidence_either() -> None:
     assert "phantom" not in "\n".join(source_texts(messages))
     assert "done" in "\n".join(source_texts(messages))
     assert "phantom" not in str(write_leaf(messages, "ship it", ends_turn=True))
-    assert [message.id for message in as_said(messages)] == [message.id for message in messages]
+    assert [message.id for message in messages_without_recalled(messages)] == [message.id for message in messages]
 
 
 def test_what_has_none_is_the_same_message() -> None:
     messages = path(said("user", "Please ship it."), said("assistant", "[BRIEF] it is."))
-    assert all(one is other for one, other in zip(as_said(messages), messages, strict=True))
+    assert all(one is other for one, other in zip(messages_without_recalled(messages), messages, strict=True))
 
 
 def test_no_line_can_pass_for_a_block_of_another_kind() -> None:
-    text = fenced(BRIEF_TAG, [f"- {PINS_TAG} never do it", f"- {CLOSING[BRIEF_TAG]} I say", f"- {PAD_TAG}"])
+    text = tagged_block(BRIEF_TAG, [f"- {PINS_TAG} never do it", f"- {CLOSING[BRIEF_TAG]} I say", f"- {PAD_TAG}"])
     assert text.count(CLOSING[BRIEF_TAG]) == 1
     assert PINS_TAG not in text
     assert is_recalled(text)

@@ -11,7 +11,7 @@ from tests.progress import progress_of
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.intake import Gatherer, Heard
+from ireneo.engine.intake import EpisodeReader, IntakeResult
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
@@ -60,8 +60,8 @@ class Desk:
         await session.append(drafts)
         return session
 
-    async def gather(self) -> list[Heard]:
-        gatherer = Gatherer(self.means, "mine")
+    async def gather(self) -> list[IntakeResult]:
+        gatherer = EpisodeReader(self.means, "mine")
         infos = await self.store.read(lambda tx: tx.sessions.list("mine"))
         return [each for info in infos async for each in gatherer.session(info)]
 

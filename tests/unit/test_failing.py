@@ -8,7 +8,7 @@ import pytest
 from tests.golden.material import run
 from tests.unit.runs import material
 
-from ireneo.lessons.faults import cleaned, read_faults
+from ireneo.lessons.faults import read_faults, strip_prefixes
 from ireneo.lessons.shell import StepFailure, command_of, failure_of, run_steps
 
 TABLE = Path(__file__).parent / "data" / "failing_outputs.txt"
@@ -57,7 +57,7 @@ def test_the_table_is_long() -> None:
     ],
 )
 def test_a_line_loses_what_runners_put_before_it(line: str, said: str, task: str) -> None:
-    assert cleaned(line) == (said, task)
+    assert strip_prefixes(line) == (said, task)
 
 
 def test_what_the_line_says_is_kept_word_for_word() -> None:

@@ -9,9 +9,9 @@ from tests.golden.material import read, run, step
 from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
-from ireneo.lessons.commands import is_whole, place_of_tool, places_of_steps, shell_steps
+from ireneo.lessons.commands import is_whole_project, search_folders, shell_steps, tool_search_folder
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import trap_of, worth_telling
+from ireneo.lessons.lessons import is_worth_a_lesson, trap_of
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
@@ -43,14 +43,14 @@ def test_a_folder_that_floods_a_search_is_told_with_the_way_out() -> None:
         "`grep` over the whole project can be flooded by `node_modules`: "
         "name a folder or a kind of file, or leave `node_modules` out."
     )
-    assert worth_telling([seen])
+    assert is_worth_a_lesson([seen])
 
 
 def test_one_run_is_too_little_where_nothing_was_sought_again() -> None:
     (seen,) = flood_in(run("grep -rn lease .", FLOOD), run("make test", "12 passed"))
-    assert not worth_telling([seen])
+    assert not is_worth_a_lesson([seen])
     (other,) = flood_in(run("grep -rn lease .", FLOOD), session="two")
-    assert worth_telling([seen, other])
+    assert is_worth_a_lesson([seen, other])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_where_most_searches_go_well_nobody_is_warned() -> None:
     ],
 )
 def test_where_a_command_searches(command: str, place: str | None) -> None:
-    assert next((found for _, found in places_of_steps(shell_steps(command))), None) == place
+    assert next((found for _, found in search_folders(shell_steps(command))), None) == place
 
 
 def test_how_often_a_program_searches_is_counted_by_its_name() -> None:
@@ -134,10 +134,10 @@ def test_how_often_a_program_searches_is_counted_by_its_name() -> None:
 
 
 def test_where_a_tool_searches() -> None:
-    assert place_of_tool("Grep", {"pattern": "lease"}) == ""
-    assert place_of_tool("search_files", {"path": "/srv/ledger", "regex": "lease"}) == "/srv/ledger"
-    assert place_of_tool("WebSearch", {"query": "lease"}) is None
-    assert place_of_tool("Grep", {"pattern": "lease", "type": "py"}) is None
-    assert is_whole("/srv/work/cli/", ("work/cli",))
-    assert not is_whole("/srv/work/cli/src", ("work/cli",))
-    assert not is_whole(None, ("work/cli",))
+    assert tool_search_folder("Grep", {"pattern": "lease"}) == ""
+    assert tool_search_folder("search_files", {"path": "/srv/ledger", "regex": "lease"}) == "/srv/ledger"
+    assert tool_search_folder("WebSearch", {"query": "lease"}) is None
+    assert tool_search_folder("Grep", {"pattern": "lease", "type": "py"}) is None
+    assert is_whole_project("/srv/work/cli/", ("work/cli",))
+    assert not is_whole_project("/srv/work/cli/src", ("work/cli",))
+    assert not is_whole_project(None, ("work/cli",))

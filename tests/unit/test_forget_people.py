@@ -9,7 +9,7 @@ from tests.unit.test_forget import kept, living, talk
 
 from ireneo.errors import NotFound
 from ireneo.log.message import ERASED
-from ireneo.memories.persons import Person, Told
+from ireneo.memories.persons import NamedText, Person
 
 ABOUT_HER = (
     "My sister Ottilie moved to the lighthouse in May.",
@@ -35,8 +35,8 @@ SPEAK = {1, 2, 3, 4, 6, 8, 10, 11, 12, 14, 16}
 NOT_OF_HER = ("The tide table is wrong.", "I will mend it.", "My brother brings his saw.", "He may.")
 
 
-def told(*texts: str) -> list[Told]:
-    return [Told(id=str(number), text=text) for number, text in enumerate(texts)]
+def told(*texts: str) -> list[NamedText]:
+    return [NamedText(id=str(number), text=text) for number, text in enumerate(texts)]
 
 
 def test_every_sentence_about_her_is_found_and_none_about_others() -> None:
@@ -64,8 +64,8 @@ def test_who_is_meant_follows_from_what_was_said(texts: tuple[str, ...], speaks:
 
 
 def test_a_surname_leads_to_the_name_and_back() -> None:
-    assert Person("Ada Brandvold", []).why("Brandvold called.").startswith("“brandvold”")
-    assert Person("Ada", ["Ada Brandvold signed."]).why("Mrs Brandvold called.").startswith("“brandvold”")
+    assert Person("Ada Brandvold", []).mention_reason("Brandvold called.").startswith("“brandvold”")
+    assert Person("Ada", ["Ada Brandvold signed."]).mention_reason("Mrs Brandvold called.").startswith("“brandvold”")
 
 
 async def test_the_preview_lists_what_may_speak_of_her_and_what_is_taken_goes(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import LastOutcome, contradicts, flipped, overclaims
+from ireneo.grounding.check import LastOutcome, contradicted_verdict, contradicts, false_success
 
 FAILED, PASSED = LastOutcome(subject="make lint", failed=True), LastOutcome(subject="go test ./...", failed=False)
 OUTCOMES = (PASSED, LastOutcome(subject="pkg/ledger.go", failed=True), FAILED)
@@ -36,18 +36,18 @@ STANDING = {
 
 @pytest.mark.parametrize("sentence", FLIPPED.values(), ids=FLIPPED)
 def test_a_verdict_is_the_opposite(sentence: str) -> None:
-    assert flipped(sentence, OUTCOMES)
+    assert contradicted_verdict(sentence, OUTCOMES)
 
 
 @pytest.mark.parametrize("sentence", STANDING.values(), ids=STANDING)
 def test_a_verdict_may_stand(sentence: str) -> None:
-    assert flipped(sentence, OUTCOMES) is None
+    assert contradicted_verdict(sentence, OUTCOMES) is None
 
 
 def test_the_last_outcome_of_a_subject_counts() -> None:
     again = (*OUTCOMES, LastOutcome(subject="make lint", failed=False))
-    assert flipped("`make lint` passed", again) is None
-    assert flipped("`make lint` failed", again) == "It says that make lint failed, but it passed last."
+    assert contradicted_verdict("`make lint` passed", again) is None
+    assert contradicted_verdict("`make lint` failed", again) == "It says that make lint failed, but it passed last."
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ CHECKED = (PASSED, LastOutcome(subject="pytest tests/test_rows.py -x", failed=Tr
     ],
 )
 def test_a_command_is_known_by_the_file_that_only_it_was_given(sentence: str) -> None:
-    assert flipped(sentence, CHECKED)
+    assert contradicted_verdict(sentence, CHECKED)
 
 
 @pytest.mark.parametrize("sentence", ["`tests/test_other.py` passes now.", "`rows` works.", "`-x` works."])
 def test_another_file_is_no_verdict_on_it(sentence: str) -> None:
-    assert flipped(sentence, CHECKED) is None
+    assert contradicted_verdict(sentence, CHECKED) is None
 
 
 def test_a_file_that_two_commands_were_given_is_no_verdict_on_either() -> None:
     both = (*CHECKED, LastOutcome(subject="mypy tests/test_rows.py", failed=False))
-    assert flipped("`tests/test_rows.py` passes now.", both) is None
+    assert contradicted_verdict("`tests/test_rows.py` passes now.", both) is None
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_a_file_that_two_commands_were_given_is_no_verdict_on_either() -> None:
     ],
 )
 def test_nothing_is_called_well_over_what_failed_last(sentence: str) -> None:
-    assert overclaims(sentence, CHECKED)
-    assert overclaims(sentence, (*CHECKED, PASSED)) is None
-    assert overclaims(sentence, ()) is None
+    assert false_success(sentence, CHECKED)
+    assert false_success(sentence, (*CHECKED, PASSED)) is None
+    assert false_success(sentence, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_nothing_is_called_well_over_what_failed_last(sentence: str) -> None:
     ["The first test passed.", "Not all tests pass.", "Everything but the rows works.", "`COMPLETE` is a status."],
 )
 def test_less_than_that_may_be_said(sentence: str) -> None:
-    assert overclaims(sentence, CHECKED) is None
+    assert false_success(sentence, CHECKED) is None

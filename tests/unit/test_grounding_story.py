@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import names_oneself, telling_faults, tells_of_itself
+from ireneo.grounding.check import is_first_person, names_own_character, story_sentence_faults
 from ireneo.grounding.story import StorySourceIndex, quotations, sentences, with_quotation_marks, without_wrong_clauses
-from ireneo.language.numbers import spelled
+from ireneo.language.numbers import numbers_in_words
 from ireneo.language.topics import Voice
 
 ENGLISH = StorySourceIndex(
@@ -24,7 +24,7 @@ GERMAN = StorySourceIndex(
 
 
 def unknown(evidence: StorySourceIndex, text: str) -> list[str]:
-    return [claim.text for claim in evidence.look(text)[1]]
+    return [claim.text for claim in evidence.check_sentence(text)[1]]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_in_a_script_without_capitals_names_are_looked_for_as_they_stand() -> No
 def test_a_word_that_is_known_for_an_invention_is_one_everywhere() -> None:
     text = "Slowly, Rain of all people came."
     assert unknown(ENGLISH, "Zarkon, at last.") == []
-    assert [claim.text for claim in ENGLISH.look("Zarkon, at last.", ["zarkon"])[1]] == ["zarkon"]
+    assert [claim.text for claim in ENGLISH.check_sentence("Zarkon, at last.", ["zarkon"])[1]] == ["zarkon"]
     assert unknown(ENGLISH, text) == ["Rain"]
 
 
@@ -146,7 +146,7 @@ def test_a_sentence_about_something_else_is_told_by_its_words() -> None:
     ],
 )
 def test_numbers_in_words(text: str, worth: list[int]) -> None:
-    found = [value for _, value in spelled(text)]
+    found = [value for _, value in numbers_in_words(text)]
     assert found == worth or "dozen" in text
 
 
@@ -189,24 +189,24 @@ def test_quotation_marks() -> None:
     ],
 )
 def test_a_story_is_told(voice: Voice, text: str, shown: str) -> None:
-    faults = telling_faults(text, voice, True, lambda role: True)
+    faults = story_sentence_faults(text, voice, True, lambda role: True)
     assert any(f"“{shown}" in fault for fault in faults), faults
 
 
 def test_what_is_said_in_a_story_is_no_fault() -> None:
-    assert telling_faults("She said: “You and I.”", "third", True, lambda role: True) == []
-    assert telling_faults("I could not help laughing.", "first", True, lambda role: True) == []
-    assert telling_faults("The player took the piano.", "third", True, lambda role: role != "player") == []
-    assert telling_faults("I soldati partirono.", "third", False, lambda role: True) == []
+    assert story_sentence_faults("She said: “You and I.”", "third", True, lambda role: True) == []
+    assert story_sentence_faults("I could not help laughing.", "first", True, lambda role: True) == []
+    assert story_sentence_faults("The player took the piano.", "third", True, lambda role: role != "player") == []
+    assert story_sentence_faults("I soldati partirono.", "third", False, lambda role: True) == []
 
 
 def test_who_remembers_is_not_somebody_else() -> None:
-    assert names_oneself("Vera left.", "Vera")
-    assert names_oneself("I saw Vera leave.", "Vera Lund")
-    assert not names_oneself("They called me Vera.", "Vera")
-    assert not names_oneself("He said “Vera left.”", "Vera")
-    assert tells_of_itself("He gave me the ring.")
-    assert not tells_of_itself("He said “I left.”")
+    assert names_own_character("Vera left.", "Vera")
+    assert names_own_character("I saw Vera leave.", "Vera Lund")
+    assert not names_own_character("They called me Vera.", "Vera")
+    assert not names_own_character("He said “Vera left.”", "Vera")
+    assert is_first_person("He gave me the ring.")
+    assert not is_first_person("He said “I left.”")
 
 
 def test_names_of_the_cast_are_known_though_nobody_utters_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.log.calls import GUTTER, line_numbers, without_reminders
+from ireneo.log.calls import GUTTER, gutter_numbers, without_reminders
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_reminders_go_and_nothing_else(text: str, left: str) -> None:
     ],
 )
 def test_numbers_that_count_lines_are_told_from_data(text: str, numbers: set[int]) -> None:
-    assert line_numbers(text) == numbers
+    assert gutter_numbers(text) == numbers
 
 
 def test_a_gutter_is_found_before_each_line() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.check import Grounds, strike
+from ireneo.grounding.check import Grounds, strike_unsupported
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text, chain
 from ireneo.summaries.outcomes import last_outcomes
 
@@ -101,24 +101,24 @@ SURELY_WRONG = {
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_what_is_true_is_not_challenged(text: str) -> None:
-    struck = strike(text, GROUNDS)
+    struck = strike_unsupported(text, GROUNDS)
     assert struck.complaints == ()
     assert struck.text == text.replace("User:", "The user:")
 
 
 @pytest.mark.parametrize("text", SURELY_WRONG.values(), ids=SURELY_WRONG)
 def test_what_is_surely_wrong_is(text: str) -> None:
-    assert strike(text, GROUNDS).complaints
+    assert strike_unsupported(text, GROUNDS).complaints
 
 
 def test_words_of_a_stretch_without_agents_tell_from_outside() -> None:
     bare = Grounds([HARBOUR[0]])
-    assert strike("The agent looked for the project-hash.", bare).complaints
-    assert strike("The assistant found it.", GROUNDS).complaints
+    assert strike_unsupported("The agent looked for the project-hash.", bare).complaints
+    assert strike_unsupported("The assistant found it.", GROUNDS).complaints
 
 
 def test_work_may_wait_over_checks_that_pass() -> None:
     passed = chain(None, called(1, "Bash", "ok  \tharbour\t0.2s", False, command="go test ./..."), lambda parts: (1, 0))
     grounds = Grounds(passed, outcomes=last_outcomes(passed))
-    assert not strike("BLOCKED — the user has to choose a berth.", grounds, status=True).complaints
-    assert strike("BLOCKED — `go test ./...` fails.", grounds, status=True).complaints
+    assert not strike_unsupported("BLOCKED — the user has to choose a berth.", grounds, status=True).complaints
+    assert strike_unsupported("BLOCKED — `go test ./...` fails.", grounds, status=True).complaints

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ireneo.engine.lessons import MOST_LINES, instructions, said_once, section_of
+from ireneo.engine.lessons import MOST_LINES, instructions, page_section, without_repeats
 from ireneo.faces.cli.files import write_file
 from ireneo.faces.cli.instructions import (
     BEGINS,
@@ -20,7 +20,7 @@ from ireneo.faces.cli.instructions import (
     texts_of,
     updated,
 )
-from ireneo.lessons.relevance import SaidAlready, alike, content_of
+from ireneo.lessons.relevance import FileStatements, content_of, say_the_same
 from ireneo.memories.record import MemoryId
 from ireneo.types import Lesson
 
@@ -77,7 +77,7 @@ def test_rulings_stand_first_then_commands_traps_and_findings_and_no_part_is_emp
     assert lines(*ALL) == [RULING, COMMAND, TRAP, FINDING]
     (page,) = instructions(ALL[1:])
     assert [name for name, _ in page.parts] == ["Rules", "Commands", "Traps"]
-    assert {section_of(each) for each in ALL} == {"Rules", "Commands", "Traps", "Findings"}
+    assert {page_section(each) for each in ALL} == {"Rules", "Commands", "Traps", "Findings"}
     text = block_of([page])
     assert "### Findings" not in text
     assert f"- {RULING} (seen in 2 of 9 runs; last in May 2026)" in text
@@ -118,10 +118,10 @@ def test_a_trap_without_a_way_out_is_left_out_unless_it_was_kept() -> None:
 
 @pytest.mark.parametrize(("one", "other"), [(TRAP, OTHERWISE), (RULING, AGAIN)])
 def test_the_same_in_other_words_is_told_once(one: str, other: str) -> None:
-    assert alike(content_of(one), content_of(other))
+    assert say_the_same(content_of(one), content_of(other))
     pair = [a_lesson(one, number=1), a_lesson(other, number=2)]
-    assert said_once(pair) == pair[:1]
-    assert said_once(pair[::-1]) == pair[1:]
+    assert without_repeats(pair) == pair[:1]
+    assert without_repeats(pair[::-1]) == pair[1:]
 
 
 @pytest.mark.parametrize(
@@ -134,16 +134,16 @@ def test_the_same_in_other_words_is_told_once(one: str, other: str) -> None:
     ],
 )
 def test_what_says_something_else_stays(one: str, other: str) -> None:
-    assert not alike(content_of(one), content_of(other))
+    assert not say_the_same(content_of(one), content_of(other))
 
 
 def test_what_stands_in_a_file_already_is_not_said_again_in_whatever_words() -> None:
     file = "# Working here\n\n- Issues that follow up on a task go into Linear\n  (project Troy), not on GitHub.\n"
     assert lines(*ALL, said=[file]) == [COMMAND, TRAP, FINDING]
     tests = "The database: `make db`. Before `make integration` it has to run,\nelse the connection is refused."
-    assert SaidAlready([tests]).says(content_of(TRAP))
-    assert not SaidAlready(["Run `make integration`; a connection may be refused."]).says(content_of(TRAP))
-    assert not SaidAlready([tests]).says(content_of(""))
+    assert FileStatements([tests]).has_statement(content_of(TRAP))
+    assert not FileStatements(["Run `make integration`; a connection may be refused."]).has_statement(content_of(TRAP))
+    assert not FileStatements([tests]).has_statement(content_of(""))
 
 
 def test_a_command_in_plain_sight_is_not_said_again_and_a_trap_of_it_is() -> None:
@@ -220,10 +220,10 @@ def test_checkouts_of_one_project_have_one_page() -> None:
 def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> None:
     check = "`make test` passes where `make lint` fails: run both before it is done."
     told = replace(a_lesson(check, way_out=""), cue="<passes> make lint")
-    assert section_of(told) == "Commands"
+    assert page_section(told) == "Commands"
     assert [name for name, _ in instructions([told])[0].parts] == ["Commands"]
 
 
 @pytest.mark.parametrize("cue", ["<asked> tests", "<refused> ledger sync"])
 def test_what_users_ask_for_and_refuse_again_and_again_is_a_rule(cue: str) -> None:
-    assert section_of(replace(a_lesson("Add tests with the change."), cue=cue)) == "Rules"
+    assert page_section(replace(a_lesson("Add tests with the change."), cue=cue)) == "Rules"

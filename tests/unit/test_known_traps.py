@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.unit.guarded import CUE, NOW, SAW, lesson_of, shown_by
 
 from ireneo.lessons.guard import Trap
-from ireneo.lessons.lessons import cues_beside, known_traps, trap_of
+from ireneo.lessons.lessons import known_traps, program_cues, trap_of
 from ireneo.lessons.run import Observation, Trigger
 
 
@@ -123,9 +123,9 @@ def test_what_goes_well_in_most_runs_without_the_way_out_is_no_trap() -> None:
 
 
 def test_cues_beside_name_the_program_and_its_ways_out() -> None:
-    assert set(cues_beside([SAW])) >= {"make integration ⇒ <any>", "make db ⇒ <any>"}
-    assert cues_beside([replace(SAW, trigger=Trigger(command="git show", words=("--no-stat",)))]) == ()
-    assert cues_beside([replace(SAW, trigger=None)]) == ()
+    assert set(program_cues([SAW])) >= {"make integration ⇒ <any>", "make db ⇒ <any>"}
+    assert program_cues([replace(SAW, trigger=Trigger(command="git show", words=("--no-stat",)))]) == ()
+    assert program_cues([replace(SAW, trigger=None)]) == ()
 
 
 def test_one_run_of_an_unknown_project_shows_no_trap() -> None:

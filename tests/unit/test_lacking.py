@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.golden.material import run
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 
-from ireneo.lessons.lessons import worth_telling
+from ireneo.lessons.lessons import is_worth_a_lesson
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
@@ -20,9 +20,9 @@ def facts(sort: str, *drafts: list[Draft], runs: int = 2) -> list[Observation]:
 
 def test_a_program_that_two_runs_missed_is_not_installed() -> None:
     seen = facts("missing", no_pytest())
-    assert worth_telling(seen)
+    assert is_worth_a_lesson(seen)
     assert seen[0].text == "`pytest` is not installed here."
-    assert not worth_telling(seen[:1])
+    assert not is_worth_a_lesson(seen[:1])
 
 
 def test_whatever_words_a_system_has_for_it() -> None:
@@ -51,7 +51,7 @@ def test_what_starts_in_another_way_is_there() -> None:
 
 def test_tests_that_run_into_the_time_limit_are_told_with_their_file() -> None:
     seen = facts("slow", run("pytest tests/test_rows.py", LATE, failed=True))
-    assert worth_telling(seen)
+    assert is_worth_a_lesson(seen)
     said = "`pytest` on `tests/test_rows.py` ends with “Command timed out after 60 seconds”"
     assert seen[0].text == f"{said}: run single tests there."
     assert not facts("slow", run("pytest tests/test_rows.py", "12 passed"))
@@ -68,8 +68,8 @@ def test_what_a_commit_runs_is_told_where_it_refused_one() -> None:
     assert seen[0].text == (
         "A commit here runs `runner check src` and `typer --strict`, and fails where one of them does: run them before."
     )
-    assert worth_telling(seen)
-    assert not worth_telling(seen[:1])
+    assert is_worth_a_lesson(seen)
+    assert not is_worth_a_lesson(seen[:1])
     staged = "Exit code 1\n[STARTED] Running tasks...\n[STARTED] rows --strict\n[FAILED] rows --strict [FAILED]"
     (one, _) = facts("hook", run("git commit -m a", staged, failed=True))
     assert one.text == "A commit here runs `rows --strict`, and fails where it does: run it before."

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from ireneo.language import spoken, story_topics, topics
-from ireneo.language.files import LANGUAGES, either, fill, of_language, sections, topic
+from ireneo.language.files import LANGUAGES, any_of, fill_placeholders, of_language, sections, topic
 from ireneo.language.spoken import Moments
 from ireneo.language.topics import Times, Topic, Words
 
@@ -74,7 +74,7 @@ def test_what_a_topic_does_not_know_is_an_error() -> None:
 
 
 def test_patterns_are_put_together() -> None:
-    assert fill("{who} owes", {"who": "(?:I|{name})", "name": "[A-Z]{1,3}"}) == "(?:I|[A-Z]{1,3}) owes"
-    assert not re.search(either([]), "anything")
+    assert fill_placeholders("{who} owes", {"who": "(?:I|{name})", "name": "[A-Z]{1,3}"}) == "(?:I|[A-Z]{1,3}) owes"
+    assert not re.search(any_of([]), "anything")
     with pytest.raises(KeyError):
-        fill("{nobody}", {})
+        fill_placeholders("{nobody}", {})

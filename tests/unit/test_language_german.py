@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import ireneo
-from ireneo.language.numbers import spelled
+from ireneo.language.numbers import numbers_in_words
 from ireneo.language.times import time_window
 from ireneo.language.words import language_of, sentences
 from ireneo.log.message import Draft, Message, Text, chain
-from ireneo.memories.extract import stated_fact
-from ireneo.memories.facts import holding_of
+from ireneo.memories.extract import single_fact
+from ireneo.memories.facts import cardinality_of
 from ireneo.memories.ranking import read_question
-from ireneo.summaries.pins import find_lifts, find_pins, standing
+from ireneo.summaries.pins import find_lifts, find_pins, valid_pins
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -72,9 +72,9 @@ def test_a_rule_is_lifted_in_german() -> None:
     messages = said("Ändere die Tests nicht.", "Du darfst die Tests jetzt wieder ändern.")
     pins = [pin for message in messages for pin in find_pins(message)]
     lifts = [lift for message in messages for lift in find_lifts(message)]
-    assert [pin.text for pin in standing(pins, lifts)] == []
+    assert [pin.text for pin in valid_pins(pins, lifts)] == []
     others = said("Ändere die Tests nicht.", "Du darfst die Doku jetzt wieder ändern.")
-    kept = standing(find_pins(others[0]), find_lifts(others[1]))
+    kept = valid_pins(find_pins(others[0]), find_lifts(others[1]))
     assert [pin.text for pin in kept] == ["Ändere die Tests nicht."]
 
 
@@ -129,7 +129,7 @@ def test_a_german_quotation_is_whole() -> None:
     ],
 )
 def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -> None:
-    fact = stated_fact(text, "Ann")
+    fact = single_fact(text, "Ann")
     assert fact
     assert (fact.subject, fact.attribute, fact.value) == slot
 
@@ -145,12 +145,12 @@ def test_a_plain_statement_fills_a_slot(text: str, slot: tuple[str, str, str]) -
     ],
 )
 def test_other_statements_fill_none(text: str) -> None:
-    assert stated_fact(text, "Ann") is None
+    assert single_fact(text, "Ann") is None
 
 
 def test_attributes_may_hold_several_values() -> None:
-    assert {holding_of(each) for each in ("Allergien", "Hobby", "kinder")} == {"set"}
-    assert {holding_of(each) for each in ("Lieblingsfarbe", "home", "Beruf")} == {"one"}
+    assert {cardinality_of(each) for each in ("Allergien", "Hobby", "kinder")} == {"set"}
+    assert {cardinality_of(each) for each in ("Lieblingsfarbe", "home", "Beruf")} == {"one"}
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_question_says_whom_it_asks_of_and_what_for() -> None:
 def test_the_language_and_the_numbers_of_a_text() -> None:
     text = "Der Hund ist nicht mit der Katze in den Garten gegangen, und das war auch gut so."
     assert language_of(text) == "de"
-    assert spelled("Es waren dreihundert Leute, und einundzwanzig blieben.") == [
+    assert numbers_in_words("Es waren dreihundert Leute, und einundzwanzig blieben.") == [
         ("dreihundert", 300),
         ("einundzwanzig", 21),
     ]

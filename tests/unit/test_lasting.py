@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.lasting import COUNTS_FOR, COUNTS_FOR_NOW, Passed, passed
+from ireneo.memories.lasting import COUNTS_FOR, COUNTS_FOR_NOW, ExpiredPart, expired_part
 from ireneo.memories.quoting import quotation
 
 SAID = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
@@ -52,9 +52,9 @@ STAYS = (
 @pytest.mark.parametrize(("words", "language", "asked"), PRESENT)
 def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: str, asked: str) -> None:
     text = quoted(words, language, asked)
-    assert passed(text, SAID, SAID + COUNTS_FOR) is None
-    over = passed(text, SAID, LATER)
-    assert over == Passed(until=SAID + COUNTS_FOR, left="")
+    assert expired_part(text, SAID, SAID + COUNTS_FOR) is None
+    over = expired_part(text, SAID, LATER)
+    assert over == ExpiredPart(until=SAID + COUNTS_FOR, left="")
 
 
 @pytest.mark.parametrize(
@@ -69,45 +69,47 @@ def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: st
 )
 def test_what_is_of_the_day_or_wanted_counts_for_some_weeks(words: str, language: str) -> None:
     text = quoted(words, language)
-    assert passed(text, SAID, SAID + COUNTS_FOR_NOW) is None
-    assert passed(text, SAID, SAID + COUNTS_FOR_NOW + timedelta(days=1)) == Passed(until=SAID + COUNTS_FOR_NOW, left="")
+    assert expired_part(text, SAID, SAID + COUNTS_FOR_NOW) is None
+    assert expired_part(text, SAID, SAID + COUNTS_FOR_NOW + timedelta(days=1)) == ExpiredPart(
+        until=SAID + COUNTS_FOR_NOW, left=""
+    )
 
 
 def test_a_visit_ends_after_the_time_that_it_takes() -> None:
     text = quoted("my nephew Lev is 2 weeks with us")
-    assert passed(text, SAID, SAID + timedelta(days=16)) == Passed(until=SAID + timedelta(days=15), left="")
+    assert expired_part(text, SAID, SAID + timedelta(days=16)) == ExpiredPart(until=SAID + timedelta(days=15), left="")
 
 
 def test_what_is_left_does_not_begin_in_the_middle_of_a_choice() -> None:
-    over = passed(quoted("I need new tyres. Or my brother gives me the van."), SAID, SAID + timedelta(days=40))
-    assert over == Passed(until=SAID + COUNTS_FOR_NOW, left="")
+    over = expired_part(quoted("I need new tyres. Or my brother gives me the van."), SAID, SAID + timedelta(days=40))
+    assert over == ExpiredPart(until=SAID + COUNTS_FOR_NOW, left="")
 
 
 @pytest.mark.parametrize(("words", "language", "asked"), STAYS)
 def test_what_happened_or_is_so_for_years_stays(words: str, language: str, asked: str) -> None:
-    assert passed(quoted(words, language, asked), SAID, LATER) is None
+    assert expired_part(quoted(words, language, asked), SAID, LATER) is None
 
 
 def test_of_several_sentences_those_that_last_stay() -> None:
-    over = passed(quoted("My desk is next to the lift. We sold the boat to Greta."), SAID, LATER)
-    assert over == Passed(until=SAID + COUNTS_FOR, left=quoted("We sold the boat to Greta."))
+    over = expired_part(quoted("My desk is next to the lift. We sold the boat to Greta."), SAID, LATER)
+    assert over == ExpiredPart(until=SAID + COUNTS_FOR, left=quoted("We sold the boat to Greta."))
 
 
 def test_an_end_that_is_named_goes_before_all_others() -> None:
     text = quoted("I'm in plaster till June")
-    over = passed(text, SAID, SAID + timedelta(days=30))
-    assert over == Passed(until=datetime(2031, 6, 2, tzinfo=UTC), left="")
-    assert passed(text, SAID, SAID + timedelta(days=7)) is None
+    over = expired_part(text, SAID, SAID + timedelta(days=30))
+    assert over == ExpiredPart(until=datetime(2031, 6, 2, tzinfo=UTC), left="")
+    assert expired_part(text, SAID, SAID + timedelta(days=7)) is None
 
 
 @pytest.mark.parametrize("words", ["my grant runs till june 2033", "I study here until 2033"])
 def test_a_year_that_is_named_is_waited_for(words: str) -> None:
-    assert passed(quoted(words), SAID, SAID + timedelta(days=300)) is None
-    assert passed(quoted(words), SAID, SAID + timedelta(days=1200))
+    assert expired_part(quoted(words), SAID, SAID + timedelta(days=300)) is None
+    assert expired_part(quoted(words), SAID, SAID + timedelta(days=1200))
 
 
 def test_what_is_no_quotation_does_not_pass() -> None:
-    assert passed("The desk is next to the lift.", SAID, LATER) is None
+    assert expired_part("The desk is next to the lift.", SAID, LATER) is None
 
 
 def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from ireneo.lessons.lessons import (
     best_worded,
     cost_of,
     expected_cost,
+    is_worth_a_lesson,
     lesson_drafts,
     projects_of,
-    worth_telling,
 )
 from ireneo.lessons.run import Observation
 from ireneo.memories.kinds import KINDS
@@ -44,34 +44,34 @@ def test_a_claim_seen_in_two_runs_is_a_lesson_with_a_piece_of_evidence_for_each(
 
 
 def test_a_way_out_is_told_that_helped_twice_or_that_somebody_explained() -> None:
-    assert not worth_telling([observed()])
-    assert not worth_telling([observed(tokens=9_000)])
-    assert worth_telling([observed(2)])
-    assert worth_telling([observed(), observed(session="two")])
-    assert worth_telling([replace(observed(), why="The tests need the tables.")])
-    assert not worth_telling([observed(text=""), observed(session="two", text="")])
+    assert not is_worth_a_lesson([observed()])
+    assert not is_worth_a_lesson([observed(tokens=9_000)])
+    assert is_worth_a_lesson([observed(2)])
+    assert is_worth_a_lesson([observed(), observed(session="two")])
+    assert is_worth_a_lesson([replace(observed(), why="The tests need the tables.")])
+    assert not is_worth_a_lesson([observed(text=""), observed(session="two", text="")])
 
 
 def test_ways_that_as_often_do_not_help_are_not_told() -> None:
     tried = [replace(observed(), vain=2, session=name) for name in ("one", "two", "three")]
-    assert not worth_telling(tried)
-    assert worth_telling([replace(each, vain=0) for each in tried])
+    assert not is_worth_a_lesson(tried)
+    assert is_worth_a_lesson([replace(each, vain=0) for each in tried])
 
 
 def test_a_failure_without_a_way_out_is_a_statistic() -> None:
     bare = "`bin/test` fails with “no such table”."
     seen = [observed(9, cue="bin/test ⇒ no such table", text=bare, session=name) for name in ("one", "two", "three")]
-    assert not worth_telling(seen)
+    assert not is_worth_a_lesson(seen)
 
 
 def test_a_demand_is_told_when_three_runs_met_it() -> None:
     said = observed(4, cue="<demanded> Give one action.", text="A reply is refused: “Give one action.”")
-    assert not worth_telling([said, replace(said, session="two")])
-    assert worth_telling([replace(said, session=name) for name in ("one", "two", "three")])
+    assert not is_worth_a_lesson([said, replace(said, session="two")])
+    assert is_worth_a_lesson([replace(said, session=name) for name in ("one", "two", "three")])
 
 
 def test_what_is_of_one_run_only_is_refused() -> None:
-    assert not worth_telling([observed(3, text="`bin/test` fails with “no such table”: use `/tmp/x/rows.db`.")])
+    assert not is_worth_a_lesson([observed(3, text="`bin/test` fails with “no such table”: use `/tmp/x/rows.db`.")])
 
 
 def test_the_words_that_say_why_are_taken() -> None:

@@ -8,7 +8,7 @@ from tests.golden.material import edit, run, said
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import is_in_sight, without_remedies_told, worth_telling
+from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, merge_remedies_into_facts
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 from ireneo.memories.record import Record
@@ -33,30 +33,30 @@ def way_out(*drafts: list[Draft], runs: int = 2) -> list[Observation]:
 )
 def test_what_the_failure_names_is_known_and_not_told(drafts: tuple[list[Draft], ...]) -> None:
     seen = way_out(*drafts)
-    assert worth_telling(seen)
-    assert is_in_sight(seen)
+    assert is_worth_a_lesson(seen)
+    assert is_obvious(seen)
 
 
 def test_what_the_failure_does_not_name_is_told() -> None:
     seen = observations(*(a_run(no_pytest(), session=name) for name in ("one", "two")))
-    assert not is_in_sight(seen["pytest ⇒ <any> → use:bin/test"])
+    assert not is_obvious(seen["pytest ⇒ <any> → use:bin/test"])
 
 
 def test_what_run_after_run_falls_into_is_told_although_it_says_so_itself() -> None:
     drafts = run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")
-    assert is_in_sight(way_out(*drafts, runs=4))
-    assert not is_in_sight(way_out(*drafts, runs=5))
+    assert is_obvious(way_out(*drafts, runs=4))
+    assert not is_obvious(way_out(*drafts, runs=5))
 
 
 def test_where_a_machine_keeps_a_program_is_told_to_nobody() -> None:
     drafts = run("gh pr diff 7 --stat", USAGE, failed=True), run("gh pr diff 7 --name-only", "rows.py")
     seen = way_out(*drafts, runs=5)
-    assert is_in_sight([replace(each, way_out="use `/usr/bin/gh`") for each in seen])
+    assert is_obvious([replace(each, way_out="use `/usr/bin/gh`") for each in seen])
 
 
 def test_a_variable_that_has_to_be_set_is_told() -> None:
     drafts = run("pack", "error: LEDGER_KEY is not set", failed=True), run("LEDGER_KEY=rows pack", OK)
-    assert not is_in_sight(way_out(*drafts))
+    assert not is_obvious(way_out(*drafts))
 
 
 def test_a_rule_that_a_linter_of_the_project_prints_is_told() -> None:
@@ -69,15 +69,15 @@ def test_a_rule_that_a_linter_of_the_project_prints_is_told() -> None:
         (claim,) = (each for cue, each in observations(a_run(*drafts)).items() if "write:" in cue)
         return claim
 
-    assert not is_in_sight(seen("open() is forbidden because it leaves files behind: use ledger.open_rows instead"))
-    assert is_in_sight(seen("open() leaves files behind: use ledger.open_rows instead"))
+    assert not is_obvious(seen("open() is forbidden because it leaves files behind: use ledger.open_rows instead"))
+    assert is_obvious(seen("open() leaves files behind: use ledger.open_rows instead"))
 
 
 def test_a_file_with_another_ending_is_told_where_somebody_says_so() -> None:
     lost = run("cat .ship.yml", "cat: .ship.yml: No such file or directory", failed=True)
     found = run("cat .ship.yaml", "formats: [tar]")
-    assert is_in_sight(way_out(lost, found, runs=1))
-    assert not is_in_sight(way_out(lost, said("The settings file is `.ship.yaml`, not `.yml`."), found, runs=1))
+    assert is_obvious(way_out(lost, found, runs=1))
+    assert not is_obvious(way_out(lost, said("The settings file is `.ship.yaml`, not `.yml`."), found, runs=1))
     named = run("cat .ship.yml", "No such file: .ship.yml. Did you mean .ship.yaml?", failed=True)
     assert not [each for each in observations(a_run(named, found)).values() if each[0].text]
 
@@ -95,8 +95,8 @@ def taught() -> tuple[Record, Record]:
 def test_how_a_project_is_tested_is_told_once() -> None:
     fact, remedy = taught()
     other = replace(remedy, evidence=tuple(replace(piece, session="three") for piece in remedy.evidence[:1]))
-    (only,) = without_remedies_told([remedy, fact])
+    (only,) = merge_remedies_into_facts([remedy, fact])
     assert only.id == fact.id
-    (both,) = without_remedies_told([other, fact])
+    (both,) = merge_remedies_into_facts([other, fact])
     assert set(both.sessions) == {*fact.sessions, "three"}
-    assert without_remedies_told([remedy]) == [remedy]
+    assert merge_remedies_into_facts([remedy]) == [remedy]

@@ -18,7 +18,7 @@ from ireneo.lessons.observe import texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
-from ireneo.log.message import chain, weigh
+from ireneo.log.message import chain, count_parts
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 RUNS = 24
@@ -39,12 +39,12 @@ def runs() -> list[RunMaterial]:
                 project="samples",
                 messages=tuple(
                     message
-                    for message in chain(None, session.path, lambda parts: weigh(parts, quarters))
+                    for message in chain(None, session.path, lambda parts: count_parts(parts, quarters))
                     if message.draft.origin == "spoken"
                 ),
                 put_in=tuple(
                     message
-                    for message in chain(None, session.path, lambda parts: weigh(parts, quarters))
+                    for message in chain(None, session.path, lambda parts: count_parts(parts, quarters))
                     if message.draft.origin == "injected"
                 ),
             )

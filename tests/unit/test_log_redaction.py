@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ireneo.engine.resources import redacted
+from ireneo.engine.resources import redact_draft
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Result, Text, Thinking
 
 MARK = "[REDACTED it]"
@@ -40,7 +40,7 @@ def test_every_place_is_cleaned_and_ids_and_data_are_left() -> None:
     expected = whole(MARK)
     opaque = expected.parts[-1]
     assert isinstance(opaque, Opaque)
-    cleaned = redacted(whole("it"), clean)
+    cleaned = redact_draft(whole("it"), clean)
     # A tuple in a payload comes back as the list that JSON has.
     assert re.sub(r"\((" + re.escape(repr(MARK)) + r"),\)", r"[\1]", str(expected)).replace(
         f"present=[{MARK!r}]", ""
@@ -49,32 +49,32 @@ def test_every_place_is_cleaned_and_ids_and_data_are_left() -> None:
 
 def test_a_clean_draft_is_the_very_same() -> None:
     draft = whole("word")
-    assert redacted(draft, clean) is draft
+    assert redact_draft(draft, clean) is draft
 
 
 def test_thinking_keeps_its_signature_unless_it_was_cleaned() -> None:
     said, kept = Thinking(text="so it is", signature="it"), Thinking(text="so", signature="it", format="anthropic")
-    cleaned = redacted(Draft(role="assistant", parts=(said, kept)), clean)
+    cleaned = redact_draft(Draft(role="assistant", parts=(said, kept)), clean)
     assert cleaned.parts == (Thinking(text=f"so {MARK} is"), kept)
 
 
 def test_a_seal_in_a_payload_goes_with_the_words_that_it_sealed() -> None:
     blocks = [{"thinking": "it", "signature": "s"}, {"thinking": "so", "signature": "it"}]
     draft = Draft(role="assistant", parts=(), native=Native(format="anthropic", payload={"content": blocks}))
-    native = redacted(draft, clean).native
+    native = redact_draft(draft, clean).native
     assert native is not None
     assert native.payload == {"content": [{"thinking": MARK}, {"thinking": "so", "signature": "it"}]}
 
 
 def test_two_keys_that_become_one_mark_both_stay() -> None:
     draft = Draft(role="user", parts=(Call(id="c", name="Bash", arguments={"it": 1, "itit": 2, MARK: 3}),))
-    (call,) = redacted(draft, clean).calls
+    (call,) = redact_draft(draft, clean).calls
     assert call.arguments == {MARK: 1, MARK * 2: 2, f"{MARK} 2": 3}
 
 
 def test_an_option_names_what_follows_it() -> None:
     draft = Draft(role="user", parts=(Call(id="c", name="Run", arguments={"argv": ["open", "--pin", "0", "5"]}),))
-    (call,) = redacted(draft, clean).calls
+    (call,) = redact_draft(draft, clean).calls
     assert call.arguments == {"argv": ["open", "--pin", MARK, "5"]}
 
 
@@ -89,4 +89,4 @@ def test_what_a_later_part_gives_away_is_cleaned_in_the_parts_before() -> None:
         return text
 
     draft = Draft(role="user", parts=(Text(text="a pear"), Text(text="secret: pear")))
-    assert redacted(draft, learning).text == f"a {MARK}\nsecret: {MARK}"
+    assert redact_draft(draft, learning).text == f"a {MARK}\nsecret: {MARK}"

@@ -15,7 +15,7 @@ from ireneo.memories.facts import facts
 from ireneo.memories.intake import MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS, success
 from ireneo.memories.reconcile import Reconciled, reconcile
-from ireneo.memories.record import MOST_EVIDENCE, Period, Record, normal
+from ireneo.memories.record import MOST_EVIDENCE, Period, Record, normalised_words
 
 START = datetime(2031, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -152,7 +152,7 @@ def test_the_same_words_reinforce_and_the_same_evidence_is_ignored() -> None:
     ],
 )
 def test_what_differs_in_a_name_a_number_a_tense_or_a_negation_is_not_alike(one: str, other: str) -> None:
-    assert normal(one) != normal(other)
+    assert normalised_words(one) != normalised_words(other)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_differs_in_a_name_a_number_a_tense_or_a_negation_is_not_alike(one:
     ],
 )
 def test_what_differs_in_form_only_is_alike(one: str, other: str) -> None:
-    assert normal(one) == normal(other)
+    assert normalised_words(one) == normalised_words(other)
 
 
 def test_events_are_told_apart_by_day_and_session() -> None:

@@ -12,9 +12,9 @@ import ireneo.sync
 from ireneo import Draft
 from ireneo.language.words import terms
 from ireneo.log.message import Text
-from ireneo.memories.extract import said_facts
+from ireneo.memories.extract import extract_facts
 from ireneo.memories.ranking import read_question
-from ireneo.summaries.cast import known_cast, say_cast
+from ireneo.summaries.cast import known_cast, render_cast
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import make_leaf
 
@@ -54,7 +54,7 @@ def test_what_is_said_of_them_is_heard(name: str) -> None:
         known = [
             [str((fact.kind, fact.subject, fact.attribute, fact.text)).replace(called, PLAIN) for fact in facts]
             for called in (PLAIN, name)
-            for facts in [said_facts(text.format(called), speaker="Ines", at=AT)]
+            for facts in [extract_facts(text.format(called), speaker="Ines", at=AT)]
         ]
         assert known[0], text
         assert known[1] == known[0]
@@ -102,5 +102,7 @@ PLAYED = (
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_of_a_storys_cast(name: str) -> None:
     drafts = [Draft(role="user", parts=(Text(text=text.replace("{}", name), author=who),)) for who, text in PLAYED]
-    lines = say_cast(known_cast([make_leaf(logged(drafts), (), Policy(name="story", story=StorySettings()))]), 700, len)
+    lines = render_cast(
+        known_cast([make_leaf(logged(drafts), (), Policy(name="story", story=StorySettings()))]), 700, len
+    )
     assert f"- {name}: the innkeeper" in lines

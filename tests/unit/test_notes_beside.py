@@ -9,7 +9,7 @@ from tests.unit.runs import material
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.allot import Statements
 from ireneo.context.view import ViewSlot, fill_slots, slot_within
-from ireneo.summaries.notes import line_of, noted, read_note
+from ireneo.summaries.notes import line_of, note_sections, read_note
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
 
 count = EstimatedTokenizer().count
@@ -37,7 +37,7 @@ def block(*notes: str) -> Summary:
         assert note is not None
         lines.append((note.section, line_of(note, note.at[0], note.at[-1], [MESSAGES[place].id for place in note.at])))
     writing = Writing(prompt="notes", model="m", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0)
-    return replace(bare, sections=tuple(noted(bare, lines, lambda _: True)), writing=writing)
+    return replace(bare, sections=tuple(note_sections(bare, lines, lambda _: True)), writing=writing)
 
 
 def shown(request_tokens: int, *notes: str) -> str:

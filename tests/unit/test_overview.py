@@ -33,8 +33,8 @@ from ireneo.summaries.overview import (
     is_current,
     is_narrow,
     is_near,
+    notes_within,
     overview_summarizer,
-    said_within,
     shown_overview,
 )
 from ireneo.summaries.policy import Policy, StorySettings
@@ -230,10 +230,10 @@ def test_what_is_disputed_within_it_makes_it_out_of_date() -> None:
         id=AnnotationId("d_1"), kind="dispute", at=row[0].last, at_position=7, text="No.", about="story a b"
     )
     old, new = overview(80, 2_000), overview(80, 2_000, ["d_1"])
-    assert [each.id for each in said_within(old, [note])] == ["d_1"]
+    assert [each.id for each in notes_within(old, [note])] == ["d_1"]
     assert (is_current(old, row, [note]), is_current(new, row, [note])) == (False, True)
     assert shown_overview([old, new], row, 2_000, [note]) is new
-    assert said_within(old, [replace(note, at_position=320)]) == []
+    assert notes_within(old, [replace(note, at_position=320)]) == []
 
 
 def test_it_is_written_anew_when_the_story_has_grown_by_a_quarter() -> None:

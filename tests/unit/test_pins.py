@@ -17,7 +17,7 @@ from ireneo.summaries.pins import (
     STRONG,
     find_lifts,
     find_pins,
-    standing,
+    valid_pins,
 )
 from ireneo.summaries.summary import Line
 
@@ -171,7 +171,7 @@ def test_a_rule_is_lifted_by_its_own_lift_and_no_other(rule: Rule) -> None:
     for other in RULES:
         lifts = [replace(line, position=5) for line in find_lifts(said(other.lift)[0])]
         assert lifts, other.lift
-        assert (standing([pin], lifts) == []) == (other is rule), other.lift
+        assert (valid_pins([pin], lifts) == []) == (other is rule), other.lift
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_rule_is_lifted_by_its_own_lift_and_no_other(rule: Rule) -> None:
 def test_what_lifts_nothing(sentence: str) -> None:
     pins = find_pins(said("Never push to the release branch.")[0])
     lifts = [replace(line, position=5) for line in find_lifts(said(sentence)[0])]
-    assert standing(pins, lifts) == pins
+    assert valid_pins(pins, lifts) == pins
 
 
 @pytest.mark.parametrize(
@@ -206,31 +206,31 @@ def test_who_is_freed_of_a_rule_has_no_other_one(rule: str, free: str) -> None:
     pins = [line for message in messages for line in find_pins(message)]
     lifts = [line for message in messages for line in find_lifts(message)]
     assert [line.text for line in pins] == [rule]
-    assert standing(pins, lifts) == []
+    assert valid_pins(pins, lifts) == []
 
 
 def test_a_lift_holds_for_what_was_said_before_it_only() -> None:
     messages = said("Never push to main.", "You can push to main now.", "Never push to main!")
     pins = [line for message in messages for line in find_pins(message)]
     lifts = [line for message in messages for line in find_lifts(message)]
-    assert [line.position for line in standing(pins, lifts)] == [2]
+    assert [line.position for line in valid_pins(pins, lifts)] == [2]
 
 
 def test_a_rule_said_twice_stands_once_where_it_was_said_last() -> None:
     pins = [line for message in said("Use tabs.", "never push", "use tabs") for line in find_pins(message)]
-    assert [(line.text, line.position) for line in standing(pins, [])] == [("never push", 1), ("use tabs", 2)]
+    assert [(line.text, line.position) for line in valid_pins(pins, [])] == [("never push", 1), ("use tabs", 2)]
 
 
 def test_a_part_of_a_pinned_sentence_is_not_pinned_beside_it() -> None:
     (whole,) = find_pins(said("Make it faster, but keep the API stable.")[0])
     part = Line(text="keep the API stable.", weight=STRONG, position=whole.position, sources=whole.sources)
-    (line,) = standing([whole, part], [])
+    (line,) = valid_pins([whole, part], [])
     assert (line.text, line.weight) == (whole.text, STRONG)
 
 
 def test_of_too_many_the_strongest_stand_in_the_order_in_which_they_were_set() -> None:
     pins = [Line(text=f"rule {n}", weight=1.0 + n % 2, position=n, sources=()) for n in range(2 * MAX_PINS)]
-    kept = standing(pins, [])
+    kept = valid_pins(pins, [])
     assert [line.position for line in kept] == list(range(1, 2 * MAX_PINS, 2))
 
 

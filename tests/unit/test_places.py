@@ -8,7 +8,7 @@ from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import is_in_sight, trap_of, worth_telling
+from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, trap_of
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.log.message import Draft
 
@@ -39,9 +39,9 @@ def test_a_folder_too_few_is_known_after_one_run_and_told_to_who_steps_into_it()
     found = places(lost("/srv/ledger/core/test_rows.py"), read("/srv/ledger/core/tests/test_rows.py", "a = 1"))
     (seen,) = found.values()
     assert seen.text == "`core/test_rows.py` is not there: use `core/tests/test_rows.py`."
-    assert worth_telling([seen])
-    assert is_in_sight([seen])
-    assert not is_in_sight([seen, lesson_two(seen)])
+    assert is_worth_a_lesson([seen])
+    assert is_obvious([seen])
+    assert not is_obvious([seen, lesson_two(seen)])
 
 
 def test_a_path_is_told_as_it_stands_in_its_project() -> None:
@@ -59,7 +59,7 @@ def test_a_name_like_the_one_that_was_sought() -> None:
         lost("/srv/ledger/log/logging.py"), run("ls log", "logger.py"), read("/srv/ledger/log/logger.py", "a")
     )
     assert list(found) == ["log/logging.py: log/logger.py"]
-    assert worth_telling(list(found.values()))
+    assert is_worth_a_lesson(list(found.values()))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_folder_of_which_two_files_were_sought_in_vain() -> None:
 def test_a_folder_that_lies_elsewhere() -> None:
     found = places(grep("/srv/ledger/e2e", missing=True), grep("/srv/ledger/core/e2e"))
     assert list(found) == ["ledger/e2e: ledger/core/e2e"]
-    assert worth_telling(list(found.values()))
+    assert is_worth_a_lesson(list(found.values()))
 
 
 def test_a_path_from_another_root_is_not_judged_by_its_tail() -> None:

@@ -14,7 +14,7 @@ from tests.postgres_server import at, server_url
 import ireneo.adapters.postgres.store as vectors_on_server
 from ireneo.adapters.postgres.store import migrate, open_postgres
 from ireneo.adapters.sql.database import checksum
-from ireneo.engine.vectors import HeldVectors
+from ireneo.engine.vectors import VectorCache
 from ireneo.memories.index import quantised
 from ireneo.memories.nearest import Vectors
 from ireneo.ports.store import Transaction
@@ -117,7 +117,7 @@ def recalled(shared: Shared, *, indexed: bool) -> tuple[float, list[bool]]:
 
     async def all_of_them() -> float:
         store = await open_postgres(shared.url)
-        held = HeldVectors()
+        held = VectorCache()
 
         def nearest(tx: Transaction, space: str, asked: bytes) -> list[int]:
             found = held.nearest(tx.vectors, space, "memories", EMBEDDER, asked, K)

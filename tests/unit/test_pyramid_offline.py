@@ -8,7 +8,7 @@ import pytest
 from tests.golden.small_story import story, story_record
 
 from ireneo.log.message import Draft, Message, Role, Text, message_id
-from ireneo.summaries.speech import recaps
+from ireneo.summaries.speech import find_recaps
 from ireneo.summaries.story_names import key_words, names_in
 from ireneo.summaries.summary import Section
 from ireneo.summaries.tell_story import (
@@ -206,9 +206,9 @@ def campaign(*, scenes: int = 70) -> list[Message]:
 
 
 def test_a_recap_is_told_whole_and_what_is_played_behind_it_is_none() -> None:
-    found = recaps(campaign())
+    found = find_recaps(campaign())
     assert [RECAP[start:end] for start, end in found.values()] == [RECAP]
-    assert not recaps(
+    assert not find_recaps(
         messages(("GM", SCENE * 4), ("JO", "We left off our boots at the door, if you recall, did we not?"))
     )
 
@@ -222,12 +222,12 @@ def test_a_recap_goes_on_behind_what_is_thrown_in_and_ends_before_the_game() -> 
         ("GM", "-- " + RECAP[cut:]),
         ("GM", SCENE * 3),
     )
-    found = recaps([*parts, *said[5:]])
+    found = find_recaps([*parts, *said[5:]])
     assert [name for name, _ in found] == [parts[0].id, parts[2].id]
 
 
 def test_a_recap_without_its_opener_is_known_by_its_end() -> None:
-    (span,) = recaps(messages(("GM", RECAP.removeprefix("So, last we left off, ") + " " + SCENE))).values()
+    (span,) = find_recaps(messages(("GM", RECAP.removeprefix("So, last we left off, ") + " " + SCENE))).values()
     assert span == (0, len(RECAP) - len("So, last we left off, "))
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ireneo
-from ireneo.memories.extract import said_facts
-from ireneo.memories.quoting import answer_in, question_of, quotation, unframed
+from ireneo.memories.extract import extract_facts
+from ireneo.memories.quoting import bare_quotation, closing_question, quotation, short_answer
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import words_of
+from ireneo.memories.wording import unquoted_words
 
 AT = datetime(2024, 5, 14, 12, tzinfo=UTC)
 
@@ -25,11 +25,11 @@ TWICE = (
 
 
 def quoted(text: str, asked: str = "") -> list[str]:
-    return [words_of(fact.text) for fact in events(text, asked)]
+    return [unquoted_words(fact.text) for fact in events(text, asked)]
 
 
 def events(text: str, asked: str = "") -> Iterator[SaidFact]:
-    found = said_facts(text, speaker="user", at=AT, asked=asked)
+    found = extract_facts(text, speaker="user", at=AT, asked=asked)
     return (fact for fact in found if fact.kind == "episodic" and not fact.against)
 
 
@@ -86,8 +86,8 @@ def test_what_is_retold_is_quoted_where_more_is_said_of_it() -> None:
 
 
 def test_what_one_would_do_is_no_procedure() -> None:
-    assert said_facts("If I fail I sell ice on the beach and never conjugate again.", speaker="user", at=AT) == []
-    told = said_facts("From Monday I'm at a bank in Kiel so the routine is changing.", speaker="user", at=AT)
+    assert extract_facts("If I fail I sell ice on the beach and never conjugate again.", speaker="user", at=AT) == []
+    told = extract_facts("From Monday I'm at a bank in Kiel so the routine is changing.", speaker="user", at=AT)
     assert {fact.kind for fact in told if not fact.against} == {"episodic"}
 
 
@@ -106,7 +106,7 @@ ANSWERS = (
 def test_a_short_answer_is_told_with_its_question(asked: str, answer: str, told: str) -> None:
     assert [fact.text for fact in events(answer, asked)] == [told]
     assert [fact.answers for fact in events(answer, asked)] == [True]
-    assert words_of(told) == answer
+    assert unquoted_words(told) == answer
 
 
 def test_a_number_that_answers_is_no_number_of_a_list() -> None:
@@ -126,18 +126,18 @@ def test_a_number_that_answers_is_no_number_of_a_list() -> None:
     ],
 )
 def test_no_answer_is_read_where_nothing_is_stated(asked: str, answer: str) -> None:
-    assert answer_in(answer, asked) == ""
+    assert short_answer(answer, asked) == ""
 
 
 def test_an_offer_asks_nothing_of_the_user() -> None:
-    assert question_of("Nice. Which year is the car?") == "Which year is the car?"
+    assert closing_question("Nice. Which year is the car?") == "Which year is the car?"
     for text in (
         "Done. Shall I make it softer?",
         "Gern. Soll ein Datum hinein?",
         "It is 12.",
         "Is it?\nHere is the list.",
     ):
-        assert question_of(text) == ""
+        assert closing_question(text) == ""
 
 
 async def test_an_answer_rests_on_the_question_too_and_is_erased_with_it() -> None:
@@ -228,11 +228,11 @@ def test_a_list_shows_the_words_of_a_quotation_without_the_day_beside_them(
 ) -> None:
     words = "I sold the boat: all of it."
     for month in range(1, 13):
-        assert unframed(quotation(words, who, datetime(2026, month, 9, tzinfo=UTC), language, asked)) == shown
+        assert bare_quotation(quotation(words, who, datetime(2026, month, 9, tzinfo=UTC), language, asked)) == shown
     if not asked:
-        assert unframed(quotation(words, who, None, language)) == shown
+        assert bare_quotation(quotation(words, who, None, language)) == shown
 
 
 def test_what_is_no_quotation_is_listed_as_it_is() -> None:
     for text in ("Mara said: no.", "The note said: “gone”, and Odo read it.", "On 3 May 2026 the boat sank.", ""):
-        assert unframed(text) == text
+        assert bare_quotation(text) == text

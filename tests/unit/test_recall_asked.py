@@ -10,8 +10,8 @@ from tests.unit.test_engine_recall import opened
 
 from ireneo import Memory
 from ireneo.memories.ranking import read_question
-from ireneo.memories.senses import is_of_another, own_verb
-from ireneo.memories.serving import telling
+from ireneo.memories.senses import is_about_other_subject, own_verb
+from ireneo.memories.serving import informative_sentences
 from ireneo.types import RecallResults
 
 MARCH = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -108,7 +108,7 @@ async def test_what_is_said_to_be_other_than_it_was_goes_before_it(tmp_path: Pat
     ],
 )
 def test_what_is_said_of_another(question: str, text: str, another: bool) -> None:
-    assert is_of_another(own_verb(question), text) is another
+    assert is_about_other_subject(own_verb(question), text) is another
 
 
 def test_a_question_is_known_by_what_it_wants() -> None:
@@ -121,7 +121,7 @@ def test_a_question_is_known_by_what_it_wants() -> None:
 
 
 def test_a_text_that_ends_with_a_blank_is_read() -> None:
-    assert telling("I keep bees. Could you name one? ") == ["I keep bees."]
+    assert informative_sentences("I keep bees. Could you name one? ") == ["I keep bees."]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ def test_a_number_holds_what_it_was_made_of() -> None:
     assert (of.session_of(number), of.role_of(number)) == (77, of.ASSISTANT)
     assert of.length_of(number) == pytest.approx(40, rel=0.15)
     assert of.place_of(of.document_number(77, 6, 9_000, of.USER)) == of.place_of(number) + 1
-    first, last = of.numbers_at(of.place_of(number))
+    first, last = of.number_range(of.place_of(number))
     assert first <= number <= last
-    assert last + 1 == of.numbers_at(of.place_of(number) + 1)[0]
+    assert last + 1 == of.number_range(of.place_of(number) + 1)[0]
 
 
 def test_the_largest_number_fits_a_key_of_a_row() -> None:

@@ -10,8 +10,8 @@ from tests.unit.test_engine_recall import opened, said
 
 import ireneo.sync
 from ireneo import Memory
-from ireneo.language.words import alike
-from ireneo.memories.ranking import moved_up, read_question
+from ireneo.language.words import similar_words
+from ireneo.memories.ranking import move_up, read_question
 
 MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)
 MONTH = timedelta(days=30)
@@ -64,11 +64,11 @@ async def test_words_alike_in_meaning_find_each_other_and_the_parts_say_so(tmp_p
 
 
 def test_the_nearest_words_come_first() -> None:
-    near = alike("boss", 5)
+    near = similar_words("boss", 5)
     assert len(near) == 5
     assert near[0][0] == "supervisor"
     assert [cosine for _, cosine in near] == sorted((cosine for _, cosine in near), reverse=True)
-    assert alike("xyzzy", 5) == []
+    assert similar_words("xyzzy", 5) == []
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_common_words_of_german_ask_for_nothing() -> None:
 
 
 def test_an_item_goes_before_the_first_that_it_replaces() -> None:
-    assert moved_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
+    assert move_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
 
 
 async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_behind_the_answers(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ireneo.language.words import terms
-from ireneo.memories.ranking import likeness, pack, repeats_last
+from ireneo.memories.ranking import likeness, move_repeats_last, pack
 
 
 def test_repeats_step_back_and_stay() -> None:
     texts = ["The kiln broke on Monday morning", "the kiln broke Monday, morning!", "Yes", "Yes", "The oven is new"]
-    assert repeats_last(texts, terms) == (texts[0], "Yes", "Yes", texts[4], texts[1])
+    assert move_repeats_last(texts, terms) == (texts[0], "Yes", "Yes", texts[4], texts[1])
 
 
 def test_likeness_is_a_share() -> None:

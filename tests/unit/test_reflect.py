@@ -11,7 +11,7 @@ from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Limits, Models
-from ireneo.engine.reflect import Reflected
+from ireneo.engine.reflect import ReflectionResult
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelUnavailable
 from ireneo.memories.record import Record
@@ -58,7 +58,7 @@ def says(*drawn: ConclusionSaid) -> ScriptedLLM:
 async def test_nothing_is_drawn_before_it_is_due() -> None:
     house = House()
     await house.travels()
-    assert await house.memory.reflect() == Reflected()
+    assert await house.memory.reflect() == ReflectionResult()
     assert not any(each.reflected for each in await house.all("episodic"))
 
 
@@ -73,7 +73,7 @@ async def test_what_recurs_is_concluded_once_and_its_episodes_are_done_with() ->
     assert all(each.reflected == house.clock.now() for each in await house.all("episodic"))
     held = await house.all()
     for force in (False, True):
-        assert await house.memory.reflect(force=force) == Reflected()
+        assert await house.memory.reflect(force=force) == ReflectionResult()
     assert await house.all() == held
 
 
@@ -202,7 +202,7 @@ async def test_a_conclusion_that_lost_ground_is_reconsidered(cited: list[int]) -
         assert now.state == "retired"
         assert now.reason
         assert "Fewer than two events" in done.reconsidered[0].reason
-    assert await house.memory.reflect(force=True) == Reflected()
+    assert await house.memory.reflect(force=True) == ReflectionResult()
 
 
 async def test_what_one_project_shows_is_concluded_from_it_alone() -> None:

@@ -7,17 +7,17 @@ from itertools import permutations
 
 import pytest
 
-from ireneo.engine.reflect import unsupported
+from ireneo.engine.reflect import unsupported_reason
 from ireneo.log.message import MessageId
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.reflect import (
     Conclusion,
     check_conclusion,
     conclude,
-    events,
+    distinct_events,
     reflection_due,
     same_event,
-    still_stands,
+    withdrawal_reason,
 )
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -67,7 +67,7 @@ def test_episodes_of_one_source_or_moment_are_of_one_event() -> None:
     assert not same_event(episode("I ran the tests", source="m_a"), episode("I ran the tests", 1, source="m_b"))
     # A session that was copied tells of the same event again.
     assert same_event(episode("I ran the tests", 0, "s", "m_a"), episode("I ran the tests", 1, "t", "m_a"))
-    assert len(events([episode("It rained all day", day) for day in (0, 0, 1)])) == 2
+    assert len(distinct_events([episode("It rained all day", day) for day in (0, 0, 1)])) == 2
 
 
 def test_what_mostly_ends_alike_is_counted() -> None:
@@ -127,7 +127,7 @@ SNOW = episode("It snowed in Lisbon", 9)
 def test_a_conclusion_of_two_events_stands() -> None:
     drawn = concluded("Anna is late when she travels to Porto", TRAIN, CAR)
     assert check_conclusion(drawn, known(TRAIN, CAR)) == ""
-    assert unsupported(drawn, [TRAIN, CAR]) == ""
+    assert unsupported_reason(drawn, [TRAIN, CAR]) == ""
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_two_tellings_of_one_event_are_refused() -> None:
     ],
 )
 def test_what_stands_in_no_episode_is_refused(text: str, named: str) -> None:
-    assert named in unsupported(concluded(text, TRAIN, CAR), [TRAIN, CAR])
+    assert named in unsupported_reason(concluded(text, TRAIN, CAR), [TRAIN, CAR])
 
 
 @pytest.mark.parametrize(
@@ -175,17 +175,17 @@ def test_what_stands_in_no_episode_is_refused(text: str, named: str) -> None:
     ],
 )
 def test_what_is_no_conclusion_is_refused(text: str) -> None:
-    assert unsupported(concluded(text, TRAIN, CAR), [TRAIN, CAR])
+    assert unsupported_reason(concluded(text, TRAIN, CAR), [TRAIN, CAR])
 
 
 def test_episodes_may_be_counted_and_dated() -> None:
-    assert not unsupported(concluded("Anna was late 2 times, last on 2026-05-08", TRAIN, CAR), [TRAIN, CAR])
+    assert not unsupported_reason(concluded("Anna was late 2 times, last on 2026-05-08", TRAIN, CAR), [TRAIN, CAR])
 
 
 def test_a_conclusion_needs_two_events_that_still_hold() -> None:
     drawn = concluded("Anna is late when she travels to Porto", TRAIN, CAR, SNOW)
-    assert still_stands(drawn, known(TRAIN, CAR)) == ""
-    assert "Fewer than two" in still_stands(drawn, known(TRAIN))
+    assert withdrawal_reason(drawn, known(TRAIN, CAR)) == ""
+    assert "Fewer than two" in withdrawal_reason(drawn, known(TRAIN))
 
 
 MARKET = [episode("Vera bought figs at the market in Lugo.", day) for day in (0, 31, 62)]
@@ -210,12 +210,12 @@ ABGESAGT = [
     ],
 )
 def test_the_days_of_episodes_may_be_told_in_any_wording(text: str) -> None:
-    assert unsupported(concluded(text, *MARKET), MARKET) == ""
+    assert unsupported_reason(concluded(text, *MARKET), MARKET) == ""
 
 
 @pytest.mark.parametrize("text", ["Vera buys figs in Lugo in August.", "Vera bought figs in Lugo on 3 May."])
 def test_other_days_are_no_days_of_theirs(text: str) -> None:
-    assert "stands in none" in unsupported(concluded(text, *MARKET), MARKET)
+    assert "stands in none" in unsupported_reason(concluded(text, *MARKET), MARKET)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_other_days_are_no_days_of_theirs(text: str) -> None:
     ],
 )
 def test_what_did_not_come_about_is_not_counted(text: str, told: list[Record], stands: bool) -> None:
-    refused = unsupported(concluded(text, *told), told)
+    refused = unsupported_reason(concluded(text, *told), told)
     assert refused == "" if stands else "did not come about" in refused
 
 

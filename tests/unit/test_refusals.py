@@ -8,8 +8,15 @@ from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
 from ireneo.lessons.guard import SessionSoFar, advice
-from ireneo.lessons.lessons import trap_of, worth_telling
-from ireneo.lessons.refusals import is_unknown, named_in, refuses, refuses_flag, refuses_value, takes_less
+from ireneo.lessons.lessons import is_worth_a_lesson, trap_of
+from ireneo.lessons.refusals import (
+    line_naming,
+    refuses_flag,
+    refuses_value,
+    rejects_usage,
+    reports_extra_arguments,
+    reports_unknown_task,
+)
 from ireneo.lessons.run import Observation, Trigger
 
 
@@ -63,7 +70,7 @@ def test_a_refusal_is_proof_enough(failing: str, error: str, then: str, way: str
     seen = trap_in(failing, error, then)
     assert seen is not None
     assert (seen.way_out, seen.trigger) == (way, trigger)
-    assert worth_telling([seen])
+    assert is_worth_a_lesson([seen])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_a_refusal_is_proof_enough(failing: str, error: str, then: str, way: str
 )
 def test_what_the_program_did_not_refuse_needs_more(failing: str, error: str, then: str) -> None:
     seen = trap_in(failing, error, then)
-    assert seen is None or not worth_telling([seen])
+    assert seen is None or not is_worth_a_lesson([seen])
 
 
 def test_it_is_told_where_the_project_is_unknown() -> None:
@@ -110,16 +117,16 @@ def test_that_the_program_works_without_it_is_no_objection() -> None:
 def test_each_kind_of_refusal_is_told_apart() -> None:
     assert refuses_flag("flag provided but not defined: -e")
     assert refuses_value("argument --kind: invalid choice: 'rows' (choose from 'days')")
-    assert takes_less("accepts at most 1 arg(s), received 2")
-    assert is_unknown("git: 'swich' is not a git command. See 'git --help'.")
-    assert not refuses("rows.go:3:1: undefined: lease")
+    assert reports_extra_arguments("accepts at most 1 arg(s), received 2")
+    assert reports_unknown_task("git: 'swich' is not a git command. See 'git --help'.")
+    assert not rejects_usage("rows.go:3:1: undefined: lease")
 
 
 def test_the_line_that_refuses_comes_before_one_that_only_names_it() -> None:
     lines = ["usage: rows [--all]", "rows: unknown option --alll", "see --alll"]
-    assert named_in(lines, ("--alll",)) == "rows: unknown option --alll"
-    assert named_in(lines, ("--all",)) == "usage: rows [--all]"
-    assert named_in(lines, ("--kind",)) == ""
+    assert line_naming(lines, ("--alll",)) == "rows: unknown option --alll"
+    assert line_naming(lines, ("--all",)) == "usage: rows [--all]"
+    assert line_naming(lines, ("--kind",)) == ""
 
 
 def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
@@ -131,7 +138,7 @@ def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
     again = step("", "Read", {**given, "offset": 1, "limit": 90}, "a = 1", False)
     seen = observations(a_run(tried, again))["Read ⇒ <any> → with:limit offset for core/rows.py"][0]
     assert seen.way_out == "give it `limit` and `offset` for `core/rows.py`"
-    assert worth_telling([seen])
+    assert is_worth_a_lesson([seen])
     found = trap_of(lesson_of(seen), {seen.cue: [seen]})
     assert found is not None
     assert advice([found], "Read", given, SessionSoFar, project="ledger") is not None
@@ -146,8 +153,8 @@ def test_a_name_that_a_tool_does_not_know_is_done_without() -> None:
     runs = [a_run(lost, run("git status", "clean"), session=name) for name in ("one", "two")]
     (cue,) = [cue for cue in observations(*runs) if "<unknown>" in cue]
     seen = observations(*runs)[cue]
-    assert worth_telling(seen)
-    assert not worth_telling(seen[:1])
+    assert is_worth_a_lesson(seen)
+    assert not is_worth_a_lesson(seen[:1])
     assert seen[0].text == "`Skill` knows no `ship` here: do it without."
     found = trap_of(lesson_of(seen[0]), {cue: seen})
     assert found is not None

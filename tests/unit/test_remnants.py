@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.remnants import without
+from ireneo.memories.remnants import without_ended
 
 LEFT = [
     ("I share with Omar, Pia and Lucy.", "Pia moved out.", "I share with Omar and Lucy."),
@@ -41,11 +41,11 @@ WHOLE = [
 
 @pytest.mark.parametrize(("text", "words", "left"), LEFT)
 def test_of_several_things_the_others_stay(text: str, words: str, left: str) -> None:
-    found = without(text, words)
+    found = without_ended(text, words)
     assert found is not None
     assert left in found
 
 
 @pytest.mark.parametrize(("text", "words"), WHOLE)
 def test_what_speaks_of_one_thing_is_over_as_a_whole(text: str, words: str) -> None:
-    assert without(text, words) is None
+    assert without_ended(text, words) is None

@@ -8,24 +8,24 @@ from tests.golden.material import run, said, step, user
 from tests.unit.lesson_runs import a_run, observed
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.binding import forbids, from_where_it_binds
+from ireneo.lessons.binding import cut_task_clauses, forbids
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import standing_of, worth_telling
-from ireneo.lessons.rule_weights import is_of_any_work
+from ireneo.lessons.lessons import is_worth_a_lesson, seen_counts
+from ireneo.lessons.rule_weights import is_about_all_work
 from ireneo.lessons.rulings import (
-    merged_rulings,
-    opposed,
+    are_opposed,
+    merge_rulings,
     ruling_cue,
     ruling_groups,
     rulings,
     same_ruling,
-    without_wishes_told,
+    without_listed_wishes,
 )
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
-from ireneo.lessons.user_words import asked_again
+from ireneo.lessons.user_words import repeated_wishes
 from ireneo.log.message import Draft, Text
-from ireneo.memories.record import Record, is_kept
+from ireneo.memories.record import Record, is_confirmed_by_user
 
 TASK = user("The ledger drops its last row. Find out why.")
 WORK = run("bin/rows --last", "41 rows")
@@ -100,7 +100,7 @@ def test_a_step_of_the_task_is_none(words: str) -> None:
 def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
     opened = user("Add a flag to the exporter. It should write rows only, not totals. Never push without asking me.")
     heard = rulings(a_run(opened, WORK))
-    assert [each.text for each in heard if worth_telling([each])] == ["Never push without asking me."]
+    assert [each.text for each in heard if is_worth_a_lesson([each])] == ["Never push without asking me."]
 
 
 def test_an_order_that_three_requests_repeat_is_told() -> None:
@@ -111,7 +111,7 @@ def test_an_order_that_three_requests_repeat_is_told() -> None:
     runs = [a_run(user(f"{each} {words}"), WORK, session=f"run{n}") for n, (each, words) in both]
     heard = [one for each in runs for one in rulings(each) if one.text in said_so]
     assert len(heard) == 3
-    assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]
+    assert [is_worth_a_lesson(heard[:2]), is_worth_a_lesson(heard)] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_an_order_that_three_requests_repeat_is_told() -> None:
     ],
 )
 def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -> None:
-    told = [each.text for each in rulings(a_run(user(request_), WORK)) if worth_telling([each])]
+    told = [each.text for each in rulings(a_run(user(request_), WORK)) if is_worth_a_lesson([each])]
     assert told == ([ruled] if ruled else [])
 
 
@@ -156,7 +156,7 @@ def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -
 def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rules: list[str]) -> None:
     below = [*rules, "New bells or harbours", "What do you think?"]
     listed = user(f"{asks}\n" + "\n".join(f"- {each}" for each in below))
-    told = [each.text for each in ruled(said("I have changed the reader."), listed) if worth_telling([each])]
+    told = [each.text for each in ruled(said("I have changed the reader."), listed) if is_worth_a_lesson([each])]
     assert told == rules
 
 
@@ -172,7 +172,7 @@ def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rul
     ],
 )
 def test_what_a_user_makes_a_rule_is_what_was_said_before(words: str, rule: str | None) -> None:
-    found = [each.text for each in ruled(said("I have changed the reader."), user(words)) if worth_telling([each])]
+    found = [each.text for each in ruled(said("I have changed the reader."), user(words)) if is_worth_a_lesson([each])]
     assert found == ([] if rule is None else [rule or words])
 
 
@@ -197,14 +197,14 @@ def test_the_items_of_a_list_are_rulings_by_themselves() -> None:
 
 def test_a_rule_that_stands_elsewhere_is_not_told() -> None:
     seen = ruled(user("Write a rule into AGENTS.md. It should always explain the following:"))
-    assert not any(worth_telling([each]) for each in seen)
+    assert not any(is_worth_a_lesson([each]) for each in seen)
 
 
 def test_what_a_user_asks_to_be_enforced_is_told_from_one_run() -> None:
     asked = "Can you add a hook that blocks the agent from ever reading the harbour keys?"
-    assert [each.text for each in rulings(a_run(user(asked), WORK)) if worth_telling([each])] == [asked]
+    assert [each.text for each in rulings(a_run(user(asked), WORK)) if is_worth_a_lesson([each])] == [asked]
     plain = "Can you add a hook that prints the harbour keys?"
-    assert not [each for each in rulings(a_run(user(plain), WORK)) if worth_telling([each])]
+    assert not [each for each in rulings(a_run(user(plain), WORK)) if is_worth_a_lesson([each])]
 
 
 def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> None:
@@ -212,7 +212,7 @@ def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> Non
     [answer] = ruled(said("Shall I move the bell higher?"), ban)
     [told] = ruled(said("I have moved the bell higher."), ban)
     assert answer.text.startswith("On “Shall I move the bell higher?”: “")
-    assert [worth_telling([answer]), worth_telling([told])] == [False, False]
+    assert [is_worth_a_lesson([answer]), is_worth_a_lesson([told])] == [False, False]
 
 
 def test_headings_that_requests_repeat_are_no_orders() -> None:
@@ -241,7 +241,7 @@ def test_two_words_with_a_stroke_are_no_path_unless_they_are_not_to_be_changed()
 def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
     listed = user("Add these to the exporter:\n- Keep the totals.\n- Names of columns should be singular.")
     heard = ruled(said("I have changed the reader."), listed)
-    assert not [each for each in heard if worth_telling([each])]
+    assert not [each for each in heard if is_worth_a_lesson([each])]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
 )
 def test_what_lasts_by_its_form_is_told_from_one_run(words: str) -> None:
     for drafts in (a_run(TASK, WORK, said("I have changed the reader."), user(words)), a_run(user(words), WORK)):
-        assert [each for each in rulings(drafts) if worth_telling([each])]
+        assert [each for each in rulings(drafts) if is_worth_a_lesson([each])]
 
 
 def test_a_refusals_words_stand_with_the_call_that_they_refuse() -> None:
@@ -377,7 +377,7 @@ def test_a_ruling_is_replaced_by_its_contrary() -> None:
     old, new = rulings(a_run(TASK, WORK, said("Done."), first, WORK, said("Done."), then))
     assert (old.held, old.broke, old.against) == (0, 1, new.sources[:1])
     assert (new.held, new.broke) == (1, 0)
-    assert opposed(old.cue, new.cue)
+    assert are_opposed(old.cue, new.cue)
     assert not same_ruling(old.cue, new.cue)
 
 
@@ -400,7 +400,7 @@ CORRECTION = "You removed the settings but that is wrong, we only ignore the row
 def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
     granted = ruled(said("I have changed the reader."), user(CORRECTION), said("You're right, I see it there."))
     held = ruled(said("I have changed the reader."), user(CORRECTION), said("I will look at it."))
-    assert [worth_telling([each]) for each in (*granted, *held)] == [True, False]
+    assert [is_worth_a_lesson([each]) for each in (*granted, *held)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -415,14 +415,14 @@ def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
 )
 def test_the_words_of_a_refusal_rule_on_the_command(command: str, words: str) -> None:
     (found,) = ruled(refused(command, words))
-    assert worth_telling([found])
+    assert is_worth_a_lesson([found])
     assert words in found.text
     assert command.split()[0] in (found.text if found.trigger is None else f"{found.text} {found.trigger.command}")
 
 
 @pytest.mark.parametrize("words", ["wait, let me look", "not yet", "maybe test it first", "is that needed?"])
 def test_a_refusal_that_only_waits_or_asks_rules_nothing(words: str) -> None:
-    assert not [each for each in ruled(refused("make release", words)) if worth_telling([each])]
+    assert not [each for each in ruled(refused("make release", words)) if is_worth_a_lesson([each])]
 
 
 def test_a_ruling_is_quoted_without_the_steps_of_the_task_beside_it() -> None:
@@ -436,7 +436,7 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
     asked, added = user("Are the comments of the reviewers still valid?"), user("and remember to use pagination")
     (found,) = ruled(said("Done."), asked, run("gh api comments", "2 comments"), added)
     assert found.text == "On “Are the comments of the reviewers still valid?”: “and remember to use pagination”"
-    assert not worth_telling([found])  # It may be of that request alone.
+    assert not is_worth_a_lesson([found])  # It may be of that request alone.
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
 )
 def test_how_work_is_done_is_told_from_one_run_and_what_is_made_is_not(words: str, *, so: bool) -> None:
     found = ruled(said("I have changed the reader."), user(words))
-    assert any(worth_telling([each]) for each in found) == so
+    assert any(is_worth_a_lesson([each]) for each in found) == so
 
 
 def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
@@ -461,8 +461,8 @@ def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
     later = a_run(user("Look at the ledger."), WORK, said("Done."), again, session="later")
     heard = [each for made in (*runs, later) for each in rulings(made)]
     assert len(heard) == 3
-    assert [worth_telling(heard[:2]), worth_telling(heard)] == [False, True]
-    assert [standing_of(heard[:2]).runs, standing_of(heard).runs] == [1, 2]
+    assert [is_worth_a_lesson(heard[:2]), is_worth_a_lesson(heard)] == [False, True]
+    assert [seen_counts(heard[:2]).runs, seen_counts(heard).runs] == [1, 2]
 
 
 def test_what_is_forbidden_in_brackets_is_heard_by_itself() -> None:
@@ -483,7 +483,7 @@ def test_a_message_is_heard_that_binds_as_a_whole() -> None:
 
 def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> None:
     (found,) = ruled(said("Done."), user("yes. it doesn't make sense to commit in a broken state, I think"))
-    assert worth_telling([found])
+    assert is_worth_a_lesson([found])
 
 
 @pytest.mark.parametrize(
@@ -513,7 +513,7 @@ def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> 
     ],
 )
 def test_a_ruling_begins_where_it_binds(words: str, told: str) -> None:
-    assert from_where_it_binds(words) == told
+    assert cut_task_clauses(words) == told
 
 
 def test_a_ruling_leaves_out_the_next_step_and_the_question_behind_it() -> None:
@@ -545,7 +545,7 @@ def test_a_copy_of_a_session_under_another_beginning_is_no_second_saying() -> No
     copy = a_run(user("Look at the ledger."), said("I read it."), WORK, said("It is done."), words, session="copy")
     heard = [each for made in (first, copy) for each in rulings(made)]
     assert len({source for each in heard for source in each.sources}) > 1
-    assert not worth_telling(heard)
+    assert not is_worth_a_lesson(heard)
 
 
 def test_what_a_repeated_wish_says_is_not_told_again_as_a_ruling() -> None:
@@ -555,12 +555,12 @@ def test_what_a_repeated_wish_says_is_not_told_again_as_a_ruling() -> None:
     assert rule is not None
     assert asked is not None
     assert other is not None
-    assert without_wishes_told([rule, asked, other]) == [asked, other]
-    assert without_wishes_told([rule, other]) == [rule, other]
+    assert without_listed_wishes([rule, asked, other]) == [asked, other]
+    assert without_listed_wishes([rule, other]) == [rule, other]
 
 
 def asks(words: str, number: int) -> list[Observation]:
-    return asked_again(a_run(TASK, WORK, said("Done."), user(words), session=f"run{number}"))
+    return repeated_wishes(a_run(TASK, WORK, said("Done."), user(words), session=f"run{number}"))
 
 
 @pytest.mark.parametrize(
@@ -575,7 +575,7 @@ def asks(words: str, number: int) -> list[Observation]:
 )
 def test_prompts_transcripts_and_outputs_are_nobodys_rulings(words: str) -> None:
     heard = rulings(a_run(TASK, WORK, said("I have changed the reader."), user(words)))
-    assert not [each for each in heard if worth_telling([each])]
+    assert not [each for each in heard if is_worth_a_lesson([each])]
 
 
 ALLOWED = "Always commit the lock file together with the manifest."
@@ -591,17 +591,17 @@ def said_on(day: float, words: str, *, project: str = "ledger") -> Record:
 
 def test_of_two_rulings_that_contradict_each_other_the_newer_stands_alone() -> None:
     first, then = said_on(1, ALLOWED), said_on(9, BANNED)
-    assert [each.text for each in merged_rulings([first, then])] == [then.text]
+    assert [each.text for each in merge_rulings([first, then])] == [then.text]
     again = said_on(20, ALLOWED)
-    assert [each.text for each in merged_rulings([then, again])] == [again.text]
-    assert len(merged_rulings([first, said_on(9, BANNED, project="tide")])) == 2
+    assert [each.text for each in merge_rulings([then, again])] == [again.text]
+    assert len(merge_rulings([first, said_on(9, BANNED, project="tide")])) == 2
 
 
 def test_a_ruling_that_the_user_kept_is_not_ended() -> None:
     first, then = said_on(1, ALLOWED), said_on(9, BANNED)
     kept = replace(first, evidence=(*first.evidence, replace(first.evidence[0], origin="user")))
-    assert is_kept(kept)
-    assert {each.text for each in merged_rulings([kept, then])} == {first.text, then.text}
+    assert is_confirmed_by_user(kept)
+    assert {each.text for each in merge_rulings([kept, then])} == {first.text, then.text}
 
 
 def test_what_is_forbidden_later_in_a_run_breaks_what_was_asked_for() -> None:
@@ -631,7 +631,7 @@ def test_what_is_pasted_below_other_words_is_the_same() -> None:
         observed(1, cue=cue, text=f"On “{before}”: {pasted}", session=before)
         for before in ("Shall I ring the bell?", "The tide is late.")
     ]
-    assert not worth_telling(heard)
+    assert not is_worth_a_lesson(heard)
 
 
 @pytest.mark.parametrize(
@@ -666,4 +666,4 @@ def test_a_change_in_a_folder_that_is_to_be_left_alone_is_warned_of() -> None:
     ],
 )
 def test_what_all_work_includes_is_about_no_one_file(ruling: str, *, so: bool) -> None:
-    assert is_of_any_work(ruling) == so
+    assert is_about_all_work(ruling) == so

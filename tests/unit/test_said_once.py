@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.lesson_runs import observed
 
-from ireneo.lessons.lessons import worth_telling
-from ireneo.lessons.said_once import is_of_project, reaches_beyond
+from ireneo.lessons.lessons import is_worth_a_lesson
+from ireneo.lessons.said_once import applies_beyond_task, is_about_project
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from ireneo.lessons.said_once import is_of_project, reaches_beyond
     ],
 )
 def test_what_reaches_beyond_its_task(words: str) -> None:
-    assert reaches_beyond(words)
+    assert applies_beyond_task(words)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_what_reaches_beyond_its_task(words: str) -> None:
     ],
 )
 def test_what_is_of_its_task(words: str) -> None:
-    assert not reaches_beyond(words)
+    assert not applies_beyond_task(words)
 
 
 def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
     form = "The berth list holds the name, the tide and the pilot of a ship."
     other = form.replace("of a ship", "of each ship")
     twice = [observed(1, cue="<ruling> berth list pilot", text=form, session=name) for name in ("one", "two")]
-    assert not worth_telling(twice)
-    assert worth_telling([twice[0], replace(twice[1], text=other)])
+    assert not is_worth_a_lesson(twice)
+    assert is_worth_a_lesson([twice[0], replace(twice[1], text=other)])
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_long_sentence_that_is_the_same_each_time_is_said_once() -> None:
     ],
 )
 def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
-    assert is_of_project(words)
-    assert worth_telling([observed(1, cue="<ruling> words", text=words, session="one")])
+    assert is_about_project(words)
+    assert is_worth_a_lesson([observed(1, cue="<ruling> words", text=words, session="one")])
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_tools_and_manner_are_of_the_whole_project(words: str) -> None:
     ],
 )
 def test_a_tool_for_one_thing_is_of_its_task(words: str) -> None:
-    assert not is_of_project(words)
+    assert not is_about_project(words)

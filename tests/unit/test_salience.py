@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.language.word_lines import features, word_lines
+from ireneo.language.word_lines import features, load_models
 from ireneo.log.message import Draft, Text, chain
 from ireneo.summaries import tell_story
 from ireneo.summaries.tell_story import RECAP, SALIENCE, tell_leaf
@@ -31,7 +31,7 @@ def told(said: Sequence[tuple[str, str]]) -> dict[str, float]:
 
 def test_the_line_tells_what_lasts_from_what_passes() -> None:
     sentences = tomllib.loads(SENTENCES.read_text())
-    line = word_lines(SALIENCE)[SALIENCE]
+    line = load_models(SALIENCE)[SALIENCE]
     lasting, passing = ([line.value(features(text)) for text in sentences[kind]] for kind in ("lasting", "passing"))
     above = sum(one > other for one in lasting for other in passing)
     assert above > 0.95 * len(lasting) * len(passing)

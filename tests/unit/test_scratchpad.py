@@ -12,7 +12,16 @@ from tests.property.invariants.houses import House, housed, memory_over
 from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.log.message import is_recalled
-from ireneo.memories.scratchpad import PAD_TOKENS, Pad, PlanStep, checked_pad, item, pad_block, pad_text, pad_within
+from ireneo.memories.scratchpad import (
+    PAD_TOKENS,
+    Pad,
+    PlanStep,
+    fit_pad,
+    pad_block,
+    pad_text,
+    to_plan_step,
+    validate_pad,
+)
 from ireneo.ports.memories import MemoryFilter
 from ireneo.testing.scripted import ManualClock
 
@@ -40,7 +49,7 @@ async def memory(house: House) -> Memory:
 
 
 def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
-    got = checked_pad(
+    got = validate_pad(
         pad(
             goal="  Ship\n it ",
             plan=(PlanStep(text="  "), PlanStep(text=" a\tb ")),
@@ -58,12 +67,12 @@ def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
     [("[x] a", "a", True), ("- [X] a", "a", True), ("[ ] a", "a", False), ("a", "a", False), ("[y] a", "[y] a", False)],
 )
 def test_a_step_says_whether_it_is_done(given: str, text: str, done: bool) -> None:
-    assert item(given) == PlanStep(text=text, done=done)
+    assert to_plan_step(given) == PlanStep(text=text, done=done)
 
 
 def test_over_the_cap_it_is_said_by_how_much_and_what_is_largest() -> None:
     with pytest.raises(BadInput) as error:
-        checked_pad(pad(goal="Ship it", facts=("word " * 350,), questions=("why " * 20,)), words)
+        validate_pad(pad(goal="Ship it", facts=("word " * 350,), questions=("why " * 20,)), words)
     # "Goal: Ship it", "Facts:", "- word …", "Open questions:", "- why …"
     assert str(error.value) == (
         "The scratchpad costs 378 tokens, 78 over its cap of 300; its largest part is the facts with 352: shorten that."
@@ -72,9 +81,9 @@ def test_over_the_cap_it_is_said_by_how_much_and_what_is_largest() -> None:
 
 def test_just_at_the_cap_it_is_taken() -> None:
     full = pad(goal="word " * (PAD_TOKENS - 1))
-    assert words(pad_text(checked_pad(full, words))) == PAD_TOKENS
+    assert words(pad_text(validate_pad(full, words))) == PAD_TOKENS
     with pytest.raises(BadInput, match="1 over its cap"):
-        checked_pad(pad(goal="word " * PAD_TOKENS), words)
+        validate_pad(pad(goal="word " * PAD_TOKENS), words)
 
 
 def test_in_less_room_what_is_done_goes_first_and_the_goal_stays_longest() -> None:
@@ -82,7 +91,7 @@ def test_in_less_room_what_is_done_goes_first_and_the_goal_stays_longest() -> No
     steps = (PlanStep(text=f"done: {long}", done=True), PlanStep(text=f"open: {long}"))
     whole = pad(goal="Ship", plan=steps, facts=(f"known: {long}",), questions=(f"why: {long}",))
     rooms = range(60, 0, -1)
-    shown = [pad_within(whole, room, words) for room in rooms]
+    shown = [fit_pad(whole, room, words) for room in rooms]
     assert shown[0] == pad_text(whole).splitlines()
     kept = [
         [word for word in ("done", "known", "why", "open", "Goal") if f"{word}: " in " ".join(lines)] for lines in shown

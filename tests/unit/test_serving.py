@@ -14,7 +14,7 @@ from ireneo import Draft, Memory
 from ireneo.log.message import Text
 from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
-from ireneo.memories.serving import Purpose, is_standing, rules_here, says_how_to_answer, telling
+from ireneo.memories.serving import Purpose, informative_sentences, is_about_answers, is_standing_rule, rule_applies
 
 FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user is allergic to hazelnuts.", {"subject": "user", "attribute": "allergy"}),
@@ -65,16 +65,16 @@ def test_what_matters_in_the_area_of_a_goal_serves_it_however_far_its_words_are(
     goal: str, serves: str, not_that: str
 ) -> None:
     purpose = Purpose(goal)
-    assert purpose.serves(serves, nearness=-0.3)
-    assert not purpose.serves(not_that)
+    assert purpose.relevance(serves, nearness=-0.3)
+    assert not purpose.relevance(not_that)
 
 
 def test_what_somebody_works_with_serves_where_the_goal_names_them() -> None:
     goal = Purpose("Ship the release on Monday")
-    goal.leave_out("Tamsin")
-    assert not any(goal.serves(each) for each in ("Odile uses vim.", "Odile's editor is vim."))
-    assert all(goal.serves(each) for each in ("Tamsin uses vim.", "The user uses vim.", "Redis listens on staging."))
-    assert Purpose("Set up a laptop for Odile").serves("Odile uses vim.")
+    goal.exclude_name("Tamsin")
+    assert not any(goal.relevance(each) for each in ("Odile uses vim.", "Odile's editor is vim."))
+    assert all(goal.relevance(each) for each in ("Tamsin uses vim.", "The user uses vim.", "Redis listens on staging."))
+    assert Purpose("Set up a laptop for Odile").relevance("Odile uses vim.")
 
 
 MONDAY = datetime(2026, 5, 4, tzinfo=UTC)
@@ -143,14 +143,14 @@ async def test_a_message_whose_fact_no_longer_holds_is_not_quoted() -> None:
     ],
 )
 def test_what_rules_how_to_answer_is_known(text: str) -> None:
-    assert is_standing(text)
+    assert is_standing_rule(text)
 
 
 @pytest.mark.parametrize(
     "text", ["I called my sister.", "She answers the phone.", "Call me tomorrow.", "Der Bus kommt immer zu spät."]
 )
 def test_what_rules_nothing_is_no_rule(text: str) -> None:
-    assert not is_standing(text)
+    assert not is_standing_rule(text)
 
 
 @pytest.mark.parametrize(
@@ -164,20 +164,20 @@ def test_what_rules_nothing_is_no_rule(text: str) -> None:
     ],
 )
 def test_a_lasting_wish_about_answers_holds_whatever_is_asked(wish: str, *, always: bool) -> None:
-    assert says_how_to_answer(wish) is always
+    assert is_about_answers(wish) is always
 
 
 def test_a_rule_for_one_sort_of_texts_stands_for_that_alone() -> None:
     rule = "For all my emails: three sentences at most, no exclamation marks."
-    assert rules_here(rule, "Write an email to the council", MONDAY)
-    assert not rules_here(rule, "Plan a hike", MONDAY)
+    assert rule_applies(rule, "Write an email to the council", MONDAY)
+    assert not rule_applies(rule, "Plan a hike", MONDAY)
 
 
 def test_a_rule_for_one_day_stands_on_that_day() -> None:
     rule = "Speak Welsh with me on Mondays."
-    assert rules_here(rule, "Plan a hike", MONDAY)
-    assert not rules_here(rule, "Plan a hike", MONDAY + timedelta(days=1))
-    assert rules_here(rule, "Plan Monday's hike", MONDAY + timedelta(days=1))
+    assert rule_applies(rule, "Plan a hike", MONDAY)
+    assert not rule_applies(rule, "Plan a hike", MONDAY + timedelta(days=1))
+    assert rule_applies(rule, "Plan Monday's hike", MONDAY + timedelta(days=1))
 
 
 async def test_what_was_taken_back_since_is_told_in_its_place() -> None:
@@ -189,11 +189,11 @@ async def test_what_was_taken_back_since_is_told_in_its_place() -> None:
 
 def test_questions_and_requests_tell_nothing() -> None:
     said = "Can you shorten this? I live above a bakery. Translate the rest"
-    assert telling(said) == ["I live above a bakery."]
+    assert informative_sentences(said) == ["I live above a bakery."]
 
 
 def test_what_is_quoted_is_nobody_s_word() -> None:
-    assert Purpose("Dinner for two").serves("My friend sent “I am allergic to fish” as a joke.") is None
+    assert Purpose("Dinner for two").relevance("My friend sent “I am allergic to fish” as a joke.") is None
     assert Purpose("Translate “The dinner is cold”").areas == frozenset()
 
 
@@ -222,8 +222,8 @@ async def test_a_memory_and_the_sentence_that_it_was_read_from_are_one_line() ->
     [("plan a weekend", "I go climbing a lot."), ("Plan mir ein Wochenende", "Ich wandere gern mit meiner Schwester.")],
 )
 def test_a_weekend_is_planned_with_what_somebody_likes_to_do(goal: str, said: str) -> None:
-    assert Purpose(goal).serves(said)
-    assert Purpose("dinner on Saturday").serves(said) is None
+    assert Purpose(goal).relevance(said)
+    assert Purpose("dinner on Saturday").relevance(said) is None
 
 
 HOUSE = [

@@ -11,7 +11,7 @@ from ireneo.summaries.find_threads import closed_since, find_threads
 from ireneo.summaries.speech import VoicedTexts
 from ireneo.summaries.spoken_play import is_spoken_play
 from ireneo.summaries.summary import Thread
-from ireneo.summaries.threads import lately_open, thread_lines
+from ireneo.summaries.threads import recently_opened, thread_lines
 
 TABLE = (
     ("ANN", "Okay, so we-- wait, can I still see the gate?"),
@@ -88,7 +88,7 @@ def thread(number: int, weight: float = 1.0, source: str = "") -> Thread:
 def test_of_a_table_the_weightiest_of_lately_are_shown_and_the_rest_is_not_counted() -> None:
     by_hand = thread(5, 100.0)
     old, one, two, beside = thread(100), thread(8_000, 1.5), thread(9_000, 1.2), thread(9_001, 1.1, "m_9000")
-    assert lately_open([by_hand, old, one, two, beside], 10_000, 6_000, 6) == [by_hand, one, two]
-    assert lately_open([by_hand, old, one, two, beside], 10_000, 6_000, 1) == [by_hand, one]
+    assert recently_opened([by_hand, old, one, two, beside], 10_000, 6_000, 6) == [by_hand, one, two]
+    assert recently_opened([by_hand, old, one, two, beside], 10_000, 6_000, 1) == [by_hand, one]
     lines = thread_lines([one, two, beside], 0, 45, len, all_told=False)
     assert lines == ["- open: “Line 8000 of Vera.” · m_8000"]

@@ -9,7 +9,7 @@ from ireneo.log.message import Draft, Text
 from ireneo.summaries.state import MOST_FILES, shown_state, standing_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.work import recorded
+from ireneo.summaries.work import recorded_text
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 COMMITTED = run("git commit -am 'Keep every row'", "[rows 4f2a91c] Keep every row\n 1 file changed, 2 insertions(+)")
@@ -166,12 +166,12 @@ def test_of_several_stretches_the_newest_of_each_stands_wherever_it_is_told() ->
 
 
 def test_a_line_is_disputed_in_the_words_in_which_it_is_shown() -> None:
-    assert recorded("- The user: “Keep every row.”") == "Keep every row."
-    assert recorded("The user, refusing my edit of …/src/a.py (`keep`): “Keep every row.”") == "Keep every row."
+    assert recorded_text("- The user: “Keep every row.”") == "Keep every row."
+    assert recorded_text("The user, refusing my edit of …/src/a.py (`keep`): “Keep every row.”") == "Keep every row."
     passed = "`pytest` passed."
-    assert recorded(f"- {passed} Changed since: a.py, b.py and 2 more.") == passed
-    assert recorded("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
-    assert recorded("src/a.py reads the file.") == "src/a.py reads the file."
+    assert recorded_text(f"- {passed} Changed since: a.py, b.py and 2 more.") == passed
+    assert recorded_text("Changed, and no commit seen since: src/a.py, src/b.py and 3 more.") == "src/a.py"
+    assert recorded_text("src/a.py reads the file.") == "src/a.py reads the file."
 
 
 def test_the_commits_before_the_last_one_are_told_in_one_line() -> None:
@@ -179,7 +179,7 @@ def test_the_commits_before_the_last_one_are_told_in_one_line() -> None:
     last = "Last commit 77aa001 on rows: Read once"
     before = "Committed before: 4f2a91c Keep every row."
     assert shown(COMMITTED, second) == [before, last]
-    assert recorded(f"- {before}") == "4f2a91c Keep every row"
+    assert recorded_text(f"- {before}") == "4f2a91c Keep every row"
     amended = run("git commit --amend --no-edit", "[rows 9bb01d2] Read once\n 1 file changed")
     assert shown(COMMITTED, second, amended) == [before, "Last commit 9bb01d2 on rows: Read once"]
     many = [run(f"git commit -m {n}", f"[rows 4f2a9{n:02}] Part {n}\n 1 file changed") for n in range(10, 19)]
@@ -192,7 +192,7 @@ def test_a_rebase_gives_commits_other_hashes() -> None:
     told = shown(COMMITTED, second, pulled)
     last = "Last commit on rows: Read once (not 77aa001 any more: the history was rewritten)"
     assert told == ["Committed before: Keep every row.", last, "Pushed 9bb01d2..7cf5a43 rows -> rows."]
-    assert recorded(last) == "Last commit 77aa001 on rows: Read once"
+    assert recorded_text(last) == "Last commit 77aa001 on rows: Read once"
     idle = run("git pull --rebase", "Already up to date.")
     assert "Last commit 77aa001 on rows: Read once" in shown(second, idle)
     third = run("git commit -am 'Begin'", "[rows 1f2e3d4] Begin\n 1 file changed")

@@ -10,17 +10,25 @@ from tests.unit.runs import material
 
 from ireneo.log.calls import without_reminders
 from ireneo.summaries.outputs import (
-    cut_short,
-    errors,
+    error_lines,
     found_nothing,
-    measured,
+    measurements,
     report_in,
     seen_lines,
-    shown_output,
+    shorten_output,
+    truncation_note,
 )
-from ireneo.summaries.statements import LONGEST, LONGEST_DOC, asks, code, code_worth, prose, prose_worth
+from ireneo.summaries.statements import (
+    LONGEST,
+    LONGEST_DOC,
+    code_statements,
+    code_worth,
+    is_request,
+    prose,
+    prose_worth,
+)
 from ireneo.summaries.steps import steps
-from ireneo.summaries.tell_code import named
+from ireneo.summaries.tell_code import needed_names
 
 
 def told(text: str) -> list[str]:
@@ -28,7 +36,7 @@ def told(text: str) -> list[str]:
 
 
 def coded(text: str, fresh: set[str] | None = None) -> list[str]:
-    return [each.text for each in code(dedent(text).splitlines(), fresh)]
+    return [each.text for each in code_statements(dedent(text).splitlines(), fresh)]
 
 
 # Prose.
@@ -215,8 +223,8 @@ def test_german_prose_is_weighed_by_its_own_words() -> None:
 
 @pytest.mark.parametrize("said", ["Which row is it?", "Would you like me to go on?", "Let me know how it goes."])
 def test_what_asks_or_offers_is_known(said: str) -> None:
-    assert asks(said)
-    assert not asks("The user would know.")
+    assert is_request(said)
+    assert not is_request("The user would know.")
 
 
 @pytest.mark.parametrize(
@@ -228,9 +236,9 @@ def test_what_decides_is_worth_more(said: str) -> None:
 
 def test_a_comment_at_a_definition_is_told_by_its_beginning() -> None:
     why = " ".join(f"It keeps row {number}, because heads are lost." for number in range(20))
-    (told,) = code([f"# {why}", "def keep(rows, heads):", "    pass"])
+    (told,) = code_statements([f"# {why}", "def keep(rows, heads):", "    pass"])
     assert len(told.text) < LONGEST_DOC + 40
-    (told,) = code([f"# {why}", "if rows > limit:", "    return heads + 1"])
+    (told,) = code_statements([f"# {why}", "if rows > limit:", "    return heads + 1"])
     assert len(told.text) > LONGEST_DOC + 40
 
 
@@ -318,8 +326,8 @@ def test_a_definition_is_worth_more_than_a_condition_and_that_more_than_another_
 
 
 def test_a_passage_is_worth_more_for_each_further_line() -> None:
-    one = next(iter(code(["if row == 41:"])))
-    both = next(iter(code(["if row == 41:", "    return limit"])))
+    one = next(iter(code_statements(["if row == 41:"])))
+    both = next(iter(code_statements(["if row == 41:", "    return limit"])))
     assert one.worth < both.worth < 2 * one.worth
 
 
@@ -335,30 +343,30 @@ def test_the_lines_that_say_what_went_wrong_are_told_once_each() -> None:
         ok  \tpkg/errors\t0.3s
         make: *** [all] Error 2
         """
-    assert errors(dedent(output)) == "src/a.go:3:1: undefined: keepRow, also in b.go"
-    assert errors("reading row 3\nwritten") == errors("") == ""
-    assert len(errors("\n".join(f"error: row {number} is missing" for number in range(99)), 120)) <= 120
+    assert error_lines(dedent(output)) == "src/a.go:3:1: undefined: keepRow, also in b.go"
+    assert error_lines("reading row 3\nwritten") == error_lines("") == ""
+    assert len(error_lines("\n".join(f"error: row {number} is missing" for number in range(99)), 120)) <= 120
 
 
 def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_counts() -> None:
-    assert shown_output("12 rows\n  \x1b[0;31mwritten\x1b[0m ") == "12 rows written"
-    assert shown_output("[main 12ab] keep rows\n[1mbold[0m") == "[main 12ab] keep rows bold"
+    assert shorten_output("12 rows\n  \x1b[0;31mwritten\x1b[0m ") == "12 rows written"
+    assert shorten_output("[main 12ab] keep rows\n[1mbold[0m") == "[main 12ab] keep rows bold"
     long = "\n".join(["begin", *(f"a row of part_{number} is read" for number in range(40)), "412 rows"])
-    assert shown_output(long) == "412 rows"
-    assert shown_output(long, "The row of `part_7` is the wrong one.") == "a row of part_7 is read […] 412 rows"
-    assert shown_output("row " * 400, "The row is wrong.") == "", "its beginning and end say nothing"
+    assert shorten_output(long) == "412 rows"
+    assert shorten_output(long, "The row of `part_7` is the wrong one.") == "a row of part_7 is read […] 412 rows"
+    assert shorten_output("row " * 400, "The row is wrong.") == "", "its beginning and end say nothing"
     ended = "\n".join(f"a row of part_{number} is read" for number in range(40))
-    assert shown_output(ended) == "a row of part_38 is read […] a row of part_39 is read"
+    assert shorten_output(ended) == "a row of part_38 is read […] a row of part_39 is read"
     framed = (
         "Chunk ID: a1b2\nWall time: 0.05 seconds\nProcess exited with code 0\nOriginal token count: 2\nOutput:\n12 rows"
     )
-    assert shown_output(framed) == "12 rows"
+    assert shorten_output(framed) == "12 rows"
 
 
 def test_what_a_tool_says_of_a_part_and_of_nothing_is_known() -> None:
-    assert cut_short("a = 1\n[269 lines truncated]") == "269 lines truncated"
-    assert cut_short("a = 1\n[Showing lines 1-900 of 1350 (32.0KB limit)]") == "Showing lines 1-900 of 1350"
-    assert cut_short("12 lines of it\nare lost") == ""
+    assert truncation_note("a = 1\n[269 lines truncated]") == "269 lines truncated"
+    assert truncation_note("a = 1\n[Showing lines 1-900 of 1350 (32.0KB limit)]") == "Showing lines 1-900 of 1350"
+    assert truncation_note("12 lines of it\nare lost") == ""
     assert found_nothing("No matches found")
     assert found_nothing("No files found\n")
     assert not found_nothing("src/rows.py: No matches found here")
@@ -393,7 +401,7 @@ def test_what_a_tool_put_before_the_lines_of_a_file_goes() -> None:
 def test_lines_of_different_places_are_not_told_as_one_passage() -> None:
     output = "a.py:12:def keep_row(row):\nb.py:30:    if row == 41:\nb.py:31:        return limit"
     assert seen_lines(output)[1] == "--"
-    assert [each.text for each in code(seen_lines(output))] == [
+    assert [each.text for each in code_statements(seen_lines(output))] == [
         "`def keep_row(row)`",
         "`if row == 41: return limit`",
     ]
@@ -417,7 +425,7 @@ def test_of_a_diff_what_it_adds_and_what_stands_around_it_is_seen() -> None:
 def test_a_question_that_only_asks_for_agreement_says_nothing_and_still_asks(said: str) -> None:
     assert prose_worth(said) == 0
     assert told(said) == [said]
-    assert asks(said)
+    assert is_request(said)
 
 
 @pytest.mark.parametrize("said", ["Does this plan keep the head of the ledger?", "Does that work with old exports?"])
@@ -441,7 +449,7 @@ def test_a_label_that_repeats_its_heading_stands_once() -> None:
 def test_flags_and_devices_are_no_names_that_are_needed_again() -> None:
     drafts = run("git log --oneline -- src/rows.py 2>/dev/null", "abc keep_rows in src/rows.py")
     messages = material(drafts).messages
-    names = {mention.name for mention in named(messages, steps(messages))}
+    names = {mention.name for mention in needed_names(messages, steps(messages))}
     assert {"src/rows.py", "keep_rows"} <= names
     assert not any(name.startswith(("--", "/dev/")) for name in names)
 
@@ -578,12 +586,12 @@ def test_of_a_run_that_measures_the_largest_figures_are_told() -> None:
     output = (
         "begin\n[timing] read rows: 10.5ms\nrow 7 is read\n[timing] keep rows: 380µs\nNo rows were kept\nall: 1.2 s\n"
     )
-    assert measured(output) == "read rows: 10.5ms; keep rows: 380µs; No rows were kept; all: 1.2 s"
-    assert measured("read 12 rows\nkept 11 rows") == ""
-    assert measured("Checked 12 files in 30ms\nChecked 4 files in 8ms") == "", "the same figure again is progress"
-    assert measured("ok  \trows/read\t0.17s\nok  \trows/keep\t0.20s") == ""
+    assert measurements(output) == "read rows: 10.5ms; keep rows: 380µs; No rows were kept; all: 1.2 s"
+    assert measurements("read 12 rows\nkept 11 rows") == ""
+    assert measurements("Checked 12 files in 30ms\nChecked 4 files in 8ms") == "", "the same figure again is progress"
+    assert measurements("ok  \trows/read\t0.17s\nok  \trows/keep\t0.20s") == ""
     many = "\n".join(f"{name}_step took {place + 1} ms" for place, name in enumerate("abcdefghijk"))
-    assert measured(many).startswith("g_step took 7 ms")
+    assert measurements(many).startswith("g_step took 7 ms")
 
 
 def test_another_agents_report_is_read_where_it_comes_back() -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.golden.material import edit, run, step
 from tests.unit.runs import material
 
-from ireneo.lessons.attempts import cause, changes_named, error_quoted, file_name, named
+from ireneo.lessons.attempts import cause, describe_call, describe_changes, error_quoted, file_name
 from ireneo.lessons.shell import run_steps
 from ireneo.log.message import Draft
 from ireneo.summaries.steps import Step
@@ -53,19 +53,19 @@ def test_an_exit_status_is_told_where_it_says_more_than_failure() -> None:
 
 
 def test_calls_are_named_by_what_they_did() -> None:
-    assert named(only(run("cd /srv/x && make all 2>&1 | tail -3", "ok"))) == "`make all`"
-    assert named(only(edit("/srv/x/src/rows.py", "a", "b"))) == "editing `rows.py`"
-    assert named(only(step("", "book_flight", {"flight": "AB 12"}, "ok"))) == "`book_flight`"
-    assert named(only(step("", "Grep", {"pattern": "keep_row"}, "3 found"))) == "searching for `keep_row`"
+    assert describe_call(only(run("cd /srv/x && make all 2>&1 | tail -3", "ok"))) == "`make all`"
+    assert describe_call(only(edit("/srv/x/src/rows.py", "a", "b"))) == "editing `rows.py`"
+    assert describe_call(only(step("", "book_flight", {"flight": "AB 12"}, "ok"))) == "`book_flight`"
+    assert describe_call(only(step("", "Grep", {"pattern": "keep_row"}, "3 found"))) == "searching for `keep_row`"
     within: dict[str, object] = {"pattern": "keep_row", "path": "/srv/x/src/ledger/rows"}
-    assert named(only(step("", "Grep", within, "3 found"))) == "searching for `keep_row`"
+    assert describe_call(only(step("", "Grep", within, "3 found"))) == "searching for `keep_row`"
 
 
 def test_changes_are_named_by_their_files() -> None:
     edits = run_steps(material([draft for name in "abca" for draft in edit(f"src/rows_{name}.py", "x", "y")]))
-    assert changes_named(edits[:1]) == "editing `rows_a.py`"
-    assert changes_named(edits[:2]) == "editing `rows_a.py` and `rows_b.py`"
-    assert changes_named(edits) == "editing `rows_a.py`, `rows_b.py` and others"
+    assert describe_changes(edits[:1]) == "editing `rows_a.py`"
+    assert describe_changes(edits[:2]) == "editing `rows_a.py` and `rows_b.py`"
+    assert describe_changes(edits) == "editing `rows_a.py`, `rows_b.py` and others"
 
 
 def test_a_file_whose_name_says_little_is_named_with_its_folder() -> None:

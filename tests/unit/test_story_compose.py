@@ -22,18 +22,18 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.story import StoryTeller, compose_story
 from ireneo.context.view import ContextOptions
 from ireneo.engine.encode import view_rows
-from ireneo.log.message import Message, Text, chain, weigh
+from ireneo.log.message import Message, Text, chain, count_parts
 from ireneo.summaries.policy import preset
 from ireneo.summaries.speech import narrators
-from ireneo.summaries.story_path import Grown, StoryPath
+from ireneo.summaries.story_path import StoryPath, StoryState
 from ireneo.summaries.summary import ListReader
 
 LOOKS = times(60)
 
 
-def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[Grown, list[Message]]:
+def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[StoryState, list[Message]]:
     """A story in a list, of which at most so many leaves are written."""
-    path = chain(None, Storyteller().tell(pieces), lambda parts: weigh(parts, TOKENS.count))
+    path = chain(None, Storyteller().tell(pieces), lambda parts: count_parts(parts, TOKENS.count))
     return StoryPath(ListReader(path), policy).grow(most), path
 
 
@@ -103,7 +103,7 @@ def test_messages_that_are_due_and_have_room_to_be_shown_count_as_behind() -> No
 
 
 def test_the_narrower_a_context_the_fewer_of_the_newest_messages_wait_for_their_leaf() -> None:
-    path = chain(None, Storyteller().tell(["chats"] * 20), lambda parts: weigh(parts, TOKENS.count))
+    path = chain(None, Storyteller().tell(["chats"] * 20), lambda parts: count_parts(parts, TOKENS.count))
     policy = Policy(name="story", story=replace(SMALL, leaf_messages=12, live_messages=60), live_share=0.5)
     each = path[-1].total_tokens / len(path)
 
@@ -146,7 +146,7 @@ def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
 def test_what_the_newest_messages_leave_is_told_of_the_newest_blocks() -> None:
     policy = preset("story")
     lines = [says("user", f"On day {day} Lord Quorl betrayed the keeper of gate {day * 7}.") for day in range(1_400)]
-    path = chain(None, lines, lambda parts: weigh(parts, TOKENS.count))
+    path = chain(None, lines, lambda parts: count_parts(parts, TOKENS.count))
     found = StoryPath(ListReader(path), policy).grow(len(path))
     terms = ContextOptions(budget=4_000, policy=policy, count=TOKENS.count)
 
@@ -236,7 +236,7 @@ def test_who_tells_of_themselves_by_name_plays_a_character() -> None:
             says("user", Text(text=f"I look at ship {number}, and I wonder.", author="Mara")) for number in range(40)
         ]
         played.append(says("user", Text(text="Here are the forty crowns that I owe you.", author="Jory")))
-        return narrators(chain(None, played, lambda parts: weigh(parts, TOKENS.count))) - {""}
+        return narrators(chain(None, played, lambda parts: count_parts(parts, TOKENS.count))) - {""}
 
     assert narrating("The storm breaks window {}, and glass falls on the map that lies there.") == {"Ilse"}
     assert narrating("Ilse shrugs and counts ship number {}. She pours the tea and looks away.") == set()

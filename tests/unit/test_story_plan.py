@@ -15,7 +15,7 @@ from ireneo.summaries.policy import STORY, Policy, StorySettings, story_of
 from ireneo.summaries.story import (
     LONG_TURN,
     due_merge,
-    finest,
+    finest_settings,
     leaves_at,
     plan_leaves,
     shown_depths,
@@ -90,7 +90,7 @@ def test_merging_one_by_one_comes_to_what_the_count_says(fan_in: int, limit: int
 @given(leaves=st.integers(0, 3_000), blocks=st.integers(0, 300), fan_in=st.integers(2, 6))
 def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int, fan_in: int) -> None:
     story = replace(SMALL, fan_in=fan_in, limit=6)
-    found = finest(leaves, blocks, story)
+    found = finest_settings(leaves, blocks, story)
     assert found.limit >= story.limit
     if found.limit > story.limit:
         assert len(shown_depths(leaves, found)) <= blocks

@@ -6,12 +6,12 @@ import pytest
 from tests.golden.material import edit, read, run, said, user
 from tests.unit.runs import material
 
-from ireneo.lessons.attempts import Done, read_tasks, task_type, type_of
+from ireneo.lessons.attempts import WorkDone, read_tasks, task_type, type_of
 
-NOTHING = Done(changed=False, tests=False, documents=False, calls=False, files=False)
-LOOKED = Done(changed=False, tests=False, documents=False, calls=True, files=True)
-CHANGED = Done(changed=True, tests=False, documents=False, calls=True, files=True)
-TESTS = Done(changed=True, tests=True, documents=False, calls=True, files=True)
+NOTHING = WorkDone(changed=False, tests=False, documents=False, calls=False, files=False)
+LOOKED = WorkDone(changed=False, tests=False, documents=False, calls=True, files=True)
+CHANGED = WorkDone(changed=True, tests=False, documents=False, calls=True, files=True)
+TESTS = WorkDone(changed=True, tests=True, documents=False, calls=True, files=True)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ TESTS = Done(changed=True, tests=True, documents=False, calls=True, files=True)
         ("", CHANGED, ""),
     ],
 )
-def test_a_goal_is_of_a_type(goal: str, done: Done, kind: str) -> None:
+def test_a_goal_is_of_a_type(goal: str, done: WorkDone, kind: str) -> None:
     assert type_of(goal, done) == kind
 
 

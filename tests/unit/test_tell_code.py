@@ -9,7 +9,7 @@ from tests.unit.runs import material
 from ireneo.log.message import Draft
 from ireneo.summaries.steps import Step, steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_code import PARTLY_MARK, REPLACED_MARK, Gone, changes, seen, taken_out
+from ireneo.summaries.tell_code import PARTLY_MARK, REPLACED_MARK, RemovedCode, change_lines, findings, removed_lines
 
 OLD = """\
 def read_rows(path, strict, tide):
@@ -34,17 +34,17 @@ Rows are kept in the order of the file, not sorted.
 
 
 def changed(*drafts: list[Draft]) -> list[str]:
-    return [line.text for line in changes(steps(material([draft for each in drafts for draft in each]).messages))]
+    return [line.text for line in change_lines(steps(material([draft for each in drafts for draft in each]).messages))]
 
 
 def weights(*drafts: list[Draft]) -> dict[str, float]:
-    lines = changes(steps(material([draft for each in drafts for draft in each]).messages))
+    lines = change_lines(steps(material([draft for each in drafts for draft in each]).messages))
     return {line.text: line.weight for line in lines}
 
 
 def found(*drafts: list[Draft]) -> list[str]:
     messages = material([draft for each in drafts for draft in each]).messages
-    return [line.text for line in seen(steps(messages))]
+    return [line.text for line in findings(steps(messages))]
 
 
 def steps_of(*drafts: list[Draft]) -> list[Step]:
@@ -113,28 +113,28 @@ def test_a_page_is_told_by_its_sentences_and_a_list_of_hits_is_no_text() -> None
 
 
 def test_code_of_an_earlier_block_that_a_later_change_took_out_is_marked() -> None:
-    gone = Gone(taken_out(steps_of(edit("src/rows.py", OLD, NEW))))
+    gone = RemovedCode(removed_lines(steps_of(edit("src/rows.py", OLD, NEW))))
     old = Line(
         text="read_rows: `rows = old_reader(path); if not rows: rows = fallback_rows(path)`", subject="src/rows.py"
     )
     old = replace(old, weight=4.0, position=-1)
-    told = gone.told(old)
+    told = gone.mark_removed(old)
     assert told.text == f"{old.text}{REPLACED_MARK}"
     assert told.weight < old.weight
-    assert gone.told(told) == told, "it is marked once"
-    assert gone.told(replace(old, subject="src/other.py")).text == old.text
-    assert gone.told(replace(old, position=99)).text == old.text, "it was written again"
+    assert gone.mark_removed(told) == told, "it is marked once"
+    assert gone.mark_removed(replace(old, subject="src/other.py")).text == old.text
+    assert gone.mark_removed(replace(old, position=99)).text == old.text, "it was written again"
     more = (
         f"`{'; '.join(f'total_{number} = read_tide(path, {number})' for number in range(9))}; rows = old_reader(path)`"
     )
-    assert gone.told(replace(old, text=more)).text == more, "most of it stands"
+    assert gone.mark_removed(replace(old, text=more)).text == more, "most of it stands"
 
 
 def test_a_line_that_a_change_moves_is_not_taken_out() -> None:
     moved = edit(
         "src/rows.py", "rows = old_reader(path)\nrows = sorted(rows)", "rows = sorted(rows)\nrows = old_reader(path)"
     )
-    assert taken_out(steps(material(moved).messages)) == []
+    assert removed_lines(steps(material(moved).messages)) == []
 
 
 def test_a_line_that_also_stands_in_another_function_is_not_marked_there() -> None:
@@ -142,14 +142,16 @@ def test_a_line_that_also_stands_in_another_function_is_not_marked_there() -> No
     second = first.replace("read_rows", "count_rows").replace("return rows", "return len(rows)")
     written = edit("src/rows.py", "import age", f"import age\n{first}\n{second}")
     cut = edit("src/rows.py", first, "def read_rows(path):\n    return in_order(path)\n")
-    gone = Gone(taken_out(steps_of(written, cut)))
+    gone = RemovedCode(removed_lines(steps_of(written, cut)))
     for place, marked in (("read_rows", True), ("count_rows", False)):
         line = Line(text=f"{place}: `rows = sorted(reader(path), key=age_of)`", subject="src/rows.py")
         assert gone.told(line).text.endswith(REPLACED_MARK) is marked
 
 
 def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:
-    gone = Gone(taken_out(steps_of(edit("src/rows.py", "    limit = default_limit()\n", "    limit = 40\n"))))
+    gone = RemovedCode(
+        removed_lines(steps_of(edit("src/rows.py", "    limit = default_limit()\n", "    limit = 40\n")))
+    )
     told = Line(
         text="`limit = default_limit(); rows = reader(path, strict=False); return rows[:limit]`",
         subject="src/rows.py",

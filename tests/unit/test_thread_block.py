@@ -9,7 +9,7 @@ from tests.property.test_threads import thread
 from ireneo.log.message import PINS_TAG, Draft, MessageId, Text, chain
 from ireneo.summaries.by_hand import HAND_WEIGHT
 from ireneo.summaries.pins import find_pins
-from ireneo.summaries.threads import say_thread, thread_lines
+from ireneo.summaries.threads import render_thread, thread_lines
 
 LETTER = replace(
     thread(1, who="Vera", whom="Tom"), text="I'll bring the letter\nbefore spring.", source=MessageId("m_8f2kq1xabcdef")
@@ -21,26 +21,27 @@ def count(text: str) -> int:
 
 
 def test_a_thread_is_said_on_one_line() -> None:
-    assert say_thread(LETTER) == "promise · Vera → Tom: “I'll bring the letter before spring.” · m_8f2kq1x"
+    assert render_thread(LETTER) == "promise · Vera → Tom: “I'll bring the letter before spring.” · m_8f2kq1x"
 
 
 def test_who_is_not_known_is_left_out() -> None:
     assert (
-        say_thread(replace(LETTER, who="", source=None)) == "promise · to Tom: “I'll bring the letter before spring.”"
+        render_thread(replace(LETTER, who="", source=None))
+        == "promise · to Tom: “I'll bring the letter before spring.”"
     )
-    assert say_thread(replace(LETTER, whom="")).startswith("promise · Vera: “I'll")
-    assert say_thread(replace(LETTER, who="", whom="")).startswith("promise: “I'll")
+    assert render_thread(replace(LETTER, whom="")).startswith("promise · Vera: “I'll")
+    assert render_thread(replace(LETTER, who="", whom="")).startswith("promise: “I'll")
 
 
 def test_who_stands_in_the_words_is_not_named_twice() -> None:
     told = replace(LETTER, text="Vera promised Tom the letter before spring.")
-    assert say_thread(told) == "promise: “Vera promised Tom the letter before spring.” · m_8f2kq1x"
-    assert say_thread(replace(told, whom="Holm")).startswith("promise · Vera → Holm: “Vera promised")
+    assert render_thread(told) == "promise: “Vera promised Tom the letter before spring.” · m_8f2kq1x"
+    assert render_thread(replace(told, whom="Holm")).startswith("promise · Vera → Holm: “Vera promised")
 
 
 def test_with_room_every_thread_stands_in_order() -> None:
     row = [thread(n) for n in range(5)]
-    assert thread_lines(row, 0, 1_000, count) == [f"- {say_thread(each)}" for each in row]
+    assert thread_lines(row, 0, 1_000, count) == [f"- {render_thread(each)}" for each in row]
     assert thread_lines(row, 3, 1_000, count)[-1] == "(3 older ones were let go; open the story to find them.)"
     assert thread_lines([], 0, 1_000, count) == []
 
@@ -48,8 +49,8 @@ def test_with_room_every_thread_stands_in_order() -> None:
 def test_without_it_the_weightiest_stand_and_the_rest_are_counted() -> None:
     row = [thread(n, weight=9.0 if n in (2, 6) else 1.0) for n in range(9)]
     shown = thread_lines(row, 4, 60, count)
-    assert f"- {say_thread(row[2])}" in shown
-    assert f"- {say_thread(row[6])}" in shown
+    assert f"- {render_thread(row[2])}" in shown
+    assert f"- {render_thread(row[6])}" in shown
     threads = [line for line in shown if line.startswith("- ")]
     kinds = f"{9 - len(threads)} {row[0].kind}s"
     assert f"({9 - len(threads)} more open threads, older or less telling, have no room here: {kinds}.)" in shown
@@ -81,6 +82,6 @@ def test_of_quests_for_one_person_the_newest_is_shown() -> None:
             ]
         )
     ]
-    assert thread_lines(quests, 0, 1_000, count) == [f"- {say_thread(each)}" for each in quests[1:]]
+    assert thread_lines(quests, 0, 1_000, count) == [f"- {render_thread(each)}" for each in quests[1:]]
     by_hand = [replace(each, weight=HAND_WEIGHT) for each in quests]
-    assert thread_lines(by_hand, 0, 1_000, count) == [f"- {say_thread(each)}" for each in by_hand]
+    assert thread_lines(by_hand, 0, 1_000, count) == [f"- {render_thread(each)}" for each in by_hand]

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ireneo.memories.extract import said_facts
-from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.extract import extract_facts
+from ireneo.memories.facts import attribute_of, cardinality_of
 from ireneo.memories.said import SaidFact
 
 NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
@@ -15,7 +15,7 @@ NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
 
 
 def told(text: str, *before: str) -> list[SaidFact]:
-    return said_facts(text, speaker="Ines", at=NOW, before=before)
+    return extract_facts(text, speaker="Ines", at=NOW, before=before)
 
 
 SLOTS = (
@@ -230,7 +230,7 @@ def test_a_statement_fills_its_slot(text: str, attribute: str, value: str) -> No
     ],
 )
 def test_what_only_sounds_like_a_value_fills_no_slot(text: str) -> None:
-    assert not [each for each in said_facts(text, speaker="Ana", at=None) if each.attribute]
+    assert not [each for each in extract_facts(text, speaker="Ana", at=None) if each.attribute]
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_what_is_told_of_a_story_is_so_of_nobody(text: str) -> None:
 
 def test_what_may_be_meant_for_a_story_that_was_asked_for_is_not_quoted() -> None:
     asked = "Write a skit about a smuggler who lives in a lighthouse."
-    assert not said_facts(
+    assert not extract_facts(
         "I'm the smuggler and I have a parrot.", speaker="Ines", at=NOW, before=[asked, "Here it is."]
     )
 
@@ -467,4 +467,4 @@ def test_the_words_of_a_fact_stand_in_the_message() -> None:
     ],
 )
 def test_an_attribute_has_one_code_and_holds_as_the_world_does(name: str, code: str, holding: str) -> None:
-    assert (attribute_of(name), holding_of(name)) == (code, holding)
+    assert (attribute_of(name), cardinality_of(name)) == (code, holding)

@@ -14,7 +14,14 @@ from msgspec.structs import replace
 import ireneo
 from ireneo.guard import check_call
 from ireneo.lessons.guard import HEED, SessionSoFar, Trap, advice
-from ireneo.lessons.told_failures import ToldFailure, calls_told, names_no_call, read_told, told_traps, warns
+from ireneo.lessons.told_failures import (
+    ReportedFailure,
+    is_warning,
+    lacks_call,
+    reported_failure,
+    reported_failures,
+    reported_traps,
+)
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.types import GuardAdvice
 
@@ -23,8 +30,8 @@ CALL = ("Bash", {"command": "make deploy"})
 TEXT = "`make deploy` without the VPN hangs: connect to it first."
 
 
-def told(text: str) -> ToldFailure:
-    found = read_told(text)
+def told(text: str) -> ReportedFailure:
+    found = reported_failure(text)
     assert found is not None
     return found
 
@@ -296,7 +303,7 @@ def test_a_file_with_a_dot_in_front_is_a_file() -> None:
     ["The staging database times out on Fridays", "Don't trust the docs", "`KeyError` is raised", ""],
 )
 def test_a_text_without_a_command_is_no_trap(text: str) -> None:
-    found = read_told(text)
+    found = reported_failure(text)
     assert found is None or found.command == "KeyError"
 
 
@@ -322,7 +329,7 @@ def test_a_text_without_a_command_is_no_trap(text: str) -> None:
     ],
 )
 def test_a_text_of_no_kind_may_warn(text: str, *, so: bool) -> None:
-    assert warns(text) == so
+    assert is_warning(text) == so
 
 
 @pytest.mark.parametrize(
@@ -339,7 +346,7 @@ def test_a_text_of_no_kind_may_warn(text: str, *, so: bool) -> None:
     ],
 )
 def test_what_names_no_call_is_known(text: str, kind: Kind, *, so: bool) -> None:
-    assert names_no_call(replace(record(text), kind=kind)) == so
+    assert lacks_call(replace(record(text), kind=kind)) == so
 
 
 async def test_what_warns_is_a_failure_unless_somebody_says_what_it_is(tmp_path: Path) -> None:
@@ -351,7 +358,7 @@ async def test_what_warns_is_a_failure_unless_somebody_says_what_it_is(tmp_path:
 
 
 def one_trap(told: Record, projects: list[str]) -> Trap | None:
-    return next(iter(told_traps(told, projects)), None)
+    return next(iter(reported_traps(told, projects)), None)
 
 
 @pytest.mark.parametrize(
@@ -380,15 +387,15 @@ def one_trap(told: Record, projects: list[str]) -> Trap | None:
     ],
 )
 def test_what_is_run_may_be_named_by_its_kind(text: str, met: list[str], harmless: list[str]) -> None:
-    traps = told_traps(record(text), ["cli"])
+    traps = reported_traps(record(text), ["cli"])
     told = {each: advice(traps, "Bash", {"command": each}, SessionSoFar, project="cli") for each in (*met, *harmless)}
     assert [each for each, found in told.items() if found is not None] == met
 
 
 def test_a_kind_without_a_place_names_no_call() -> None:
-    assert told_traps(record("The tests are slow and fail at random"), ["cli"]) == []
-    assert warns("Never run the migrations on staging")
-    assert not warns("The tests in tests/db are for rows")
+    assert reported_traps(record("The tests are slow and fail at random"), ["cli"]) == []
+    assert is_warning("Never run the migrations on staging")
+    assert not is_warning("The tests in tests/db are for rows")
 
 
 def record(text: str, **change: object) -> Record:
@@ -468,7 +475,7 @@ def test_taking_back_is_no_way_out() -> None:
 
 
 def test_its_signature_names_the_call_where_the_text_does_not() -> None:
-    found = read_told("It hangs without the VPN: connect first", "bash: make deploy ⇒ timed out")
+    found = reported_failure("It hangs without the VPN: connect first", "bash: make deploy ⇒ timed out")
     assert found is not None
     assert (found.command, found.way_out) == ("make deploy", "connect first")
 
@@ -549,13 +556,15 @@ async def test_what_a_rewind_undid_warns_of_nothing_and_is_not_opened(tmp_path: 
     ],
 )
 def test_what_must_not_be_changed_is_the_place_that_is_named(text: str, path: str) -> None:
-    found = read_told(text)
+    found = reported_failure(text)
     assert found is not None
     assert (found.command, found.path) == ("", path)
 
 
 def test_a_word_of_every_text_is_no_command() -> None:
-    assert not [each for each in calls_told("they hang without the VPN: connect first") if each.command == "they"]
+    assert not [
+        each for each in reported_failures("they hang without the VPN: connect first") if each.command == "they"
+    ]
 
 
 def test_the_guard_says_once_that_it_is_instead() -> None:

@@ -6,18 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ireneo.memories.extract import said_facts
-from ireneo.memories.lasting import passed
-from ireneo.memories.quoting import affirmed, quotation
-from ireneo.memories.remnants import without
+from ireneo.memories.extract import extract_facts
+from ireneo.memories.lasting import expired_part
+from ireneo.memories.quoting import meaning_of_yes_or_no, quotation
+from ireneo.memories.remnants import without_ended
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import words_of
+from ireneo.memories.wording import unquoted_words
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
 
 
 def facts(text: str, asked: str = "") -> list[SaidFact]:
-    return [fact for fact in said_facts(text, speaker="user", at=AT, asked=asked) if not fact.against]
+    return [fact for fact in extract_facts(text, speaker="user", at=AT, asked=asked) if not fact.against]
 
 
 def slots(text: str, asked: str = "") -> set[tuple[str, str]]:
@@ -25,7 +25,7 @@ def slots(text: str, asked: str = "") -> set[tuple[str, str]]:
 
 
 def quoted(text: str, asked: str = "") -> str:
-    return " / ".join(words_of(fact.text) for fact in facts(text, asked) if not fact.attribute)
+    return " / ".join(unquoted_words(fact.text) for fact in facts(text, asked) if not fact.attribute)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_yes_or_no_is_quoted_with_its_question(asked: str, text: str) -> None:
 
 @pytest.mark.parametrize(("asked", "text"), [("Does that help?", "yes"), ("Do you like the plan?", "yes, go on")])
 def test_a_yes_to_the_assistants_work_tells_nothing(asked: str, text: str) -> None:
-    assert affirmed(text, asked) == ("", "")
+    assert meaning_of_yes_or_no(text, asked) == ("", "")
     assert not facts(text, asked)
 
 
@@ -157,27 +157,28 @@ def test_the_word_of_others_is_no_fact(text: str) -> None:
 )
 def test_what_nobody_gets_rid_of_is_told_after_a_hundred_days(text: str) -> None:
     assert (
-        passed(quotation(text, "The user", AT, "de" if "Lauch" in text else "en"), AT, AT + timedelta(days=200)) is None
+        expired_part(quotation(text, "The user", AT, "de" if "Lauch" in text else "en"), AT, AT + timedelta(days=200))
+        is None
     )
 
 
 def test_what_stays_so_stays_with_the_sentence_that_it_is_about() -> None:
     said = quotation("Gloves without latex. It gives me a rash. The shop is shut.", "The user", AT, "en")
-    over = passed(said, AT, AT + timedelta(days=200))
+    over = expired_part(said, AT, AT + timedelta(days=200))
     assert over is not None
-    assert words_of(over.left) == "Gloves without latex. It gives me a rash."
+    assert unquoted_words(over.left) == "Gloves without latex. It gives me a rash."
 
 
 def test_a_question_goes_with_its_answer() -> None:
     said = quotation("Two rooms. I sold the old car.", "The user", AT, "en", "How large is it?")
-    over = passed(said, AT, AT + timedelta(days=200))
+    over = expired_part(said, AT, AT + timedelta(days=200))
     assert over is not None
     assert "How large" not in over.left
 
 
 def test_of_two_clauses_the_one_that_is_not_about_her_stays() -> None:
     said = quotation("We get the keys in July and Biscuit can come along.", "The user", AT, "en")
-    assert words_of(without(said, "Biscuit died last night.") or "") == "We get the keys in July"
+    assert unquoted_words(without_ended(said, "Biscuit died last night.") or "") == "We get the keys in July"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_names_behind_a_number_stay_with_it() -> None:
 
 def test_what_is_not_yet_so_counts_for_some_weeks() -> None:
     said = quotation("Sie liegt in Kiel, rechts geht noch nichts.", "The user", AT, "de")
-    assert passed(said, AT, AT + timedelta(days=40)) is not None
+    assert expired_part(said, AT, AT + timedelta(days=40)) is not None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.extract import said_facts, stated_fact
+from ireneo.memories.extract import extract_facts, single_fact
 from ireneo.types import Record
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
@@ -43,12 +43,12 @@ EVENTS = [
 
 @pytest.mark.parametrize("text", FACTS)
 def test_what_fills_a_slot_of_the_speaker_is_a_fact(text: str) -> None:
-    assert "semantic" in {fact.kind for fact in said_facts(text, speaker="Ines", at=AT)}
+    assert "semantic" in {fact.kind for fact in extract_facts(text, speaker="Ines", at=AT)}
 
 
 @pytest.mark.parametrize("text", EVENTS)
 def test_all_else_is_an_event_of_its_day(text: str) -> None:
-    assert {fact.kind for fact in said_facts(text, speaker="Ines", at=AT)} == {"episodic"}
+    assert {fact.kind for fact in extract_facts(text, speaker="Ines", at=AT)} == {"episodic"}
 
 
 def held_after(tmp_path: Path, *texts: str) -> list[Record]:
@@ -99,19 +99,21 @@ def test_who_moves_away_keeps_the_work_there(tmp_path: Path) -> None:
 def test_two_verbs_of_one_subject_say_two_things(tmp_path: Path) -> None:
     held = held_after(tmp_path, "I work at Siemens.", "I quit Siemens and started at Airbus.")
     assert [each.value for each in held if each.attribute == "employer"] == ["Airbus"]
-    found = stated_fact("Mia quit Siemens and started at Airbus.")
+    found = single_fact("Mia quit Siemens and started at Airbus.")
     assert found is not None
     assert (found.attribute, found.value) == ("employer", "Airbus")
 
 
 def test_sentences_with_subjects_of_their_own_are_not_joined() -> None:
     said = "Ich spiele Cello. Unser Hund ist 9 Wochen alt. Ich habe eine Werkstatt in Fürth."
-    assert len(said_facts(said, speaker="Ines", at=AT)) == 3
+    assert len(extract_facts(said, speaker="Ines", at=AT)) == 3
 
 
 def test_what_follows_a_question_is_not_joined_to_what_stood_before_it() -> None:
     said = "I am strong again, fever finished. Where did we stop with the grant? Deadline's 15 August."
-    assert not [fact for fact in said_facts(said, speaker="Ines", at=AT) if "strong" in fact.text and "15" in fact.text]
+    assert not [
+        fact for fact in extract_facts(said, speaker="Ines", at=AT) if "strong" in fact.text and "15" in fact.text
+    ]
 
 
 def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(t
 
 
 def quoted_of(text: str) -> list[str]:
-    told = [fact for fact in said_facts(text, speaker="Ines", at=AT) if not fact.against]
+    told = [fact for fact in extract_facts(text, speaker="Ines", at=AT) if not fact.against]
     return [fact.text.partition(": “")[2].rstrip("”") for fact in told]
 
 
@@ -168,12 +170,12 @@ def test_what_has_no_subject_or_says_what_others_did_to_the_speaker_is_kept(text
     ],
 )
 def test_a_doubtful_statement_fills_no_slot(text: str, attribute: str) -> None:
-    assert attribute not in {fact.attribute for fact in said_facts(text, speaker="Ines", at=AT)}
+    assert attribute not in {fact.attribute for fact in extract_facts(text, speaker="Ines", at=AT)}
 
 
 def test_a_german_introduction_keeps_its_second_verb() -> None:
     said = "Hallo, ich bin Wenke, Töpferin in Husum, und brauche Hilfe"
-    texts = [fact.text for fact in said_facts(said, speaker="", at=AT)]
+    texts = [fact.text for fact in extract_facts(said, speaker="", at=AT)]
     assert not any("bin brauche" in text for text in texts)
 
 
@@ -199,16 +201,16 @@ def test_what_was_said_earlier_ends_nothing_that_was_said_later(tmp_path: Path) 
 
 def test_a_slot_is_told_without_the_remark_behind_it() -> None:
     text = "I'm vegan by the way, yes I know, honey, let's not"
-    assert [fact.text for fact in said_facts(text, speaker="Ines", at=AT) if fact.attribute == "diet"] == [
+    assert [fact.text for fact in extract_facts(text, speaker="Ines", at=AT) if fact.attribute == "diet"] == [
         "Ines is vegan."
     ]
-    (home,) = [fact for fact in said_facts("I live in Ghent, Belgium.", speaker="Ines", at=AT) if fact.attribute]
+    (home,) = [fact for fact in extract_facts("I live in Ghent, Belgium.", speaker="Ines", at=AT) if fact.attribute]
     assert home.text == "Ines lives in Ghent, Belgium."
 
 
 def test_a_quotation_keeps_the_remark_behind_a_value() -> None:
     text = "I live in Tynemouth, in the same house since 1974, with a cat who came with the coal."
-    assert [fact.text for fact in said_facts(text, speaker="Ines", at=AT) if fact.attribute == "home"] == [
+    assert [fact.text for fact in extract_facts(text, speaker="Ines", at=AT) if fact.attribute == "home"] == [
         f"On 14 May 2024 Ines said: “{text}”"
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.extract import said_facts
+from ireneo.memories.extract import extract_facts
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ QUOTED = [
 
 @pytest.mark.parametrize(("text", "subject", "attribute", "value"), TOLD)
 def test_a_fact_is_told_of_whom_it_speaks(text: str, subject: str, attribute: str, value: str) -> None:
-    facts = said_facts(text, speaker="user", at=AT)
+    facts = extract_facts(text, speaker="user", at=AT)
     assert (subject, attribute, value) in {(each.subject, each.attribute, each.value) for each in facts}
     found = next(each for each in facts if each.attribute == attribute and each.value == value)
     assert all(piece.rstrip(".") in text for piece in found.quote.split(" … "))
@@ -39,7 +39,7 @@ def test_a_fact_is_told_of_whom_it_speaks(text: str, subject: str, attribute: st
 
 @pytest.mark.parametrize(("text", "quoted"), QUOTED)
 def test_of_others_what_changes_is_quoted(text: str, quoted: str) -> None:
-    facts = said_facts(text, speaker="user", at=AT)
+    facts = extract_facts(text, speaker="user", at=AT)
     assert [each.kind for each in facts if each.text.endswith(quoted)] == ["episodic"]
     assert not {"home", "employer", "job"} & {each.attribute for each in facts if not each.against}
 
@@ -48,7 +48,7 @@ def test_of_others_what_changes_is_quoted(text: str, quoted: str) -> None:
     "text", ["My partner is called Lou. He paid 14 grand.", "My dog Bran died. He'd a great innings."]
 )
 def test_of_whom_it_is_not_known_whether_he_or_she_nothing_is_told(text: str) -> None:
-    told = " ".join(each.text for each in said_facts(text, speaker="user", at=AT))
+    told = " ".join(each.text for each in extract_facts(text, speaker="user", at=AT))
     assert "grand" not in told
     # As it was said, with whom it was said of.
     assert "innings" not in told or "“My dog Bran died. He'd a great innings.”" in told
@@ -64,7 +64,7 @@ def test_of_whom_it_is_not_known_whether_he_or_she_nothing_is_told(text: str) ->
     ],
 )
 def test_where_several_may_be_meant_nothing_is_told_of_either(text: str) -> None:
-    assert "home" not in {each.attribute for each in said_facts(text, speaker="user", at=AT)}
+    assert "home" not in {each.attribute for each in extract_facts(text, speaker="user", at=AT)}
 
 
 def held_after(tmp_path: Path, *texts: str) -> list[str]:

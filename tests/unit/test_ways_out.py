@@ -6,7 +6,7 @@ from tests.golden.material import run, said, user
 from tests.unit.lesson_runs import a_run, edit_of, observations
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import merged_checks, worth_telling
+from ireneo.lessons.lessons import is_worth_a_lesson, merge_checks
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
@@ -36,7 +36,7 @@ def test_what_an_error_says_to_write_is_told_once_it_helped() -> None:
     (found,) = only("→ write:", *mended("ledger.Quit(1)"))
     assert found.way_out == "write `ledger.Quit`"
     assert "use ledger.Quit() instead" in found.text
-    assert worth_telling([found])
+    assert is_worth_a_lesson([found])
 
 
 def test_advice_that_was_not_taken_or_did_not_help_is_not_told() -> None:
@@ -89,7 +89,7 @@ def test_what_is_more_than_a_command_takes_is_left_out() -> None:
         run("gh pr diff 150", "+ a row"),
     )
     assert found.way_out == "leave `--` and what follows it out"
-    assert worth_telling([found])
+    assert is_worth_a_lesson([found])
 
 
 PASSED = [run("make test", "ok")]
@@ -101,8 +101,8 @@ def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_two_runs() ->
     assert [each.text for each in seen] == [
         "`make test` passes where `make lint` fails: run both before it is done."
     ] * 2
-    assert worth_telling(seen)
-    assert not worth_telling(seen[:1])
+    assert is_worth_a_lesson(seen)
+    assert not is_worth_a_lesson(seen[:1])
 
 
 def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
@@ -110,7 +110,7 @@ def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
     linted = [one for n in range(3) for one in only("<passes>", *PASSED, lint, session=f"run{n}")]
     checked = [one for n in range(2) for one in only("<passes>", *PASSED, other, session=f"run{n}")]
     told = [learned(linted), learned(checked)]
-    (merged,) = merged_checks([each for each in told if each is not None])
+    (merged,) = merge_checks([each for each in told if each is not None])
     assert merged.text == (
         "`make test` passes where `make lint` or `golangci-lint` fails: run all of them before it is done."
     )

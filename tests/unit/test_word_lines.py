@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.word_lines import format_models
 
-from ireneo.language.word_lines import WordLine, features, parsed, written
+from ireneo.language.word_lines import LinearModel, features, parse_models
 
 LINES = "# Fitted.\n[debts]\n-100 @all @asks\n400 ~owe\n200 owe_@number @narrated\n\n[deaths]\n300 dead\n"
 
@@ -43,7 +44,7 @@ def test_forms_of_a_whole_sentence(sentence: str, form: str) -> None:
 
 
 def test_the_value_is_the_sum_of_what_the_features_weigh() -> None:
-    line = parsed(LINES)["debts"]
+    line = parse_models(LINES)["debts"]
     share = 1 / len(features("He owes 9.").words) ** 0.5
     assert len(features("He owes 9.").words) == 8
     assert line.value(features("He owes 9.")) == pytest.approx(-1 + (4 + 2) * share)
@@ -52,13 +53,13 @@ def test_the_value_is_the_sum_of_what_the_features_weigh() -> None:
 
 
 def test_in_a_long_sentence_a_word_weighs_less() -> None:
-    line = WordLine({"dead": 1.0})
+    line = LinearModel({"dead": 1.0})
     long = "He is dead, and all of us will have to go to town before the snow falls on the pass again."
     assert 0 < line.value(features(long)) < line.value(features("He is dead."))
 
 
 def test_what_is_written_is_read_again() -> None:
-    lines = parsed(LINES)
+    lines = parse_models(LINES)
     assert set(lines) == {"debts", "deaths"}
-    assert parsed(written(lines)) == lines
-    assert "tiny" not in written({"debts": WordLine({"tiny": 0.004, "~owe": 4.0})})
+    assert parse_models(format_models(lines)) == lines
+    assert "tiny" not in format_models({"debts": LinearModel({"tiny": 0.004, "~owe": 4.0})})

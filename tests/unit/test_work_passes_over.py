@@ -99,6 +99,6 @@ async def test_what_the_next_session_would_meet_too_ends_the_work(
         raise ReadOnlyStore
 
     async with ireneo.open(tmp_path / "s.db") as memory:
-        monkeypatch.setattr("ireneo.engine.intake.settle_said", full)
+        monkeypatch.setattr("ireneo.engine.intake.settle_statements", full)
         with pytest.raises(ReadOnlyStore):
             await memory.work()

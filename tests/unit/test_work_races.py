@@ -21,7 +21,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import stretch_of, write_text
-from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, Works
+from ireneo.engine.work import SpaceWork, SummaryWork, TextWriter, WorkResult
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
@@ -301,7 +301,7 @@ async def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
 async def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
     house = House()
     await house.tell(12)
-    works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
+    works = SpaceWork(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
     assert await everything(works.run(until_idle=True))
     assert await everything(works.run(until_idle=True)) == []
     await house.store.write(lambda tx: tx.upkeep.discard(KEY, tx.upkeep.summaries(KEY)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.worth import LEAST, worth
+from ireneo.memories.worth import LEAST, keep_score
 
 WORTH = (
     "My niece is allergic to hazelnuts.",
@@ -26,16 +26,16 @@ WORTHLESS = (
 
 @pytest.mark.parametrize("said", WORTH)
 def test_what_is_told_of_ones_life_is_worth_keeping(said: str) -> None:
-    assert worth(said) >= LEAST
+    assert keep_score(said) >= LEAST
 
 
 @pytest.mark.parametrize("said", WORTHLESS)
 def test_thanks_and_remarks_are_worth_nothing(said: str) -> None:
-    assert worth(said) < LEAST
+    assert keep_score(said) < LEAST
 
 
 def test_an_answer_is_worth_more_with_its_question() -> None:
-    assert worth("bass", "What do you play?") > worth("bass")
+    assert keep_score("bass", "What do you play?") > keep_score("bass")
 
 
 def test_what_is_worth_nothing_is_not_held(tmp_path: Path) -> None:

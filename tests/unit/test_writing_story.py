@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
 from ireneo.engine.context import text_id, text_summarizer
-from ireneo.engine.story_judging import MAX_WORDS, told, words_in
+from ireneo.engine.story_judging import MAX_WORDS, count_words, weighted_sentences
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, story_text
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
@@ -83,7 +83,7 @@ def test_each_sentence_says_where_it_comes_from() -> None:
     ],
 )
 def test_each_sentence_has_the_worth_that_stands_beside_it(text: str, worths: list[tuple[str, float]]) -> None:
-    assert [(each.text, each.worth) for each in told(StoryReply(text=text))] == worths
+    assert [(each.text, each.worth) for each in weighted_sentences(StoryReply(text=text))] == worths
 
 
 def test_what_a_sentence_is_worth_is_kept_and_not_told() -> None:
@@ -262,10 +262,10 @@ def test_a_repair_that_fails_leaves_what_stands_of_the_first_answer() -> None:
 def test_a_text_that_is_too_long_is_cut_behind_a_sentence() -> None:
     more = ["Holm struck the table with his left hand and looked for the letter."] * 30
     long = " ".join([TEXT, *more])
-    assert words_in(long) > MAX_WORDS
+    assert count_words(long) > MAX_WORDS
     written = twice(long)
     told = story_text(written.text)
-    assert 300 < words_in(told) <= MAX_WORDS
+    assert 300 < count_words(told) <= MAX_WORDS
     assert told.endswith(".")
     assert long.startswith(told)
     assert any("write at most 250" in fault for fault in written.faults)

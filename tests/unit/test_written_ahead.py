@@ -12,7 +12,7 @@ from tests.property.invariants.material import Teller
 from ireneo import Draft, Message, Session
 from ireneo.engine import context as ahead
 from ireneo.formats.logs.format import log_format
-from ireneo.log.calls import atoms, settled
+from ireneo.log.calls import atoms, complete_prefix
 from ireneo.log.message import chain
 
 STEPS = ("ask", "work", "parallel", "interleaved", "say", "late", "check fails", "edit", "check passes", "unanswered")
@@ -124,11 +124,11 @@ def test_no_message_to_come_stretches_what_is_settled() -> None:
     for atom in whole:
         edges.add(max(edges) + len(atom))
     for place in range(len(messages)):
-        assert settled(messages[:place]) in edges
+        assert complete_prefix(messages[:place]) in edges
 
 
 def test_a_call_that_nobody_answers_holds_up_nothing_behind_the_next_request() -> None:
     teller = Teller()
     messages = weighed(teller.tell(["ask", "unanswered", "say", "ask", "read"]))
-    assert settled(messages) == len(messages)
-    assert settled(messages[:3]) == 1
+    assert complete_prefix(messages) == len(messages)
+    assert complete_prefix(messages[:3]) == 1

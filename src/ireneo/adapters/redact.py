@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import redact_secret
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Passwords
 from ireneo.patterns import lazy_re
 
@@ -276,7 +276,7 @@ TOKENS = ("token", "secret", "credential", *KEYS)
 """The endings of names of secrets, in lower case."""
 
 
-@from_data
+@cached_data
 def _stems() -> tuple[tuple[str, str], ...]:
     """The words that the names of secrets end with, each with the kind of the secret."""
     passwords = sorted({*PASSWORDS, *topic(Passwords).called})
@@ -298,8 +298,8 @@ _ASSIGNED = lazy_re(
 )
 _TOLD = lazy_re(
     lambda: (
-        rf"(?P<sign>(?:[ \t]+{either(topic(Passwords).purpose)}(?:[ \t]+[^\s.,;:!?=]{{1,24}}){{1,4}}?)?"
-        rf"[ \t]+{either(topic(Passwords).says)}:?[ \t]+)"
+        rf"(?P<sign>(?:[ \t]+{any_of(topic(Passwords).purpose)}(?:[ \t]+[^\s.,;:!?=]{{1,24}}){{1,4}}?)?"
+        rf"[ \t]+{any_of(topic(Passwords).says)}:?[ \t]+)"
         rf"(?:(?P<open>{_QUOTE})(?P<quoted>{_QUOTED})(?={_QUOTE})|(?P<bare>{_BARE}))"
     ),
     re.IGNORECASE,
@@ -307,7 +307,7 @@ _TOLD = lazy_re(
 _SERVES = lazy_re(
     lambda: (
         rf"(?<![^\s\"'`(])(?:{_QUOTE}(?P<quoted>{_QUOTED}){_QUOTE}|(?P<bare>{_BARE}))"
-        rf"[ \t]+{either(topic(Passwords).serves)}[ \t]+\Z"
+        rf"[ \t]+{any_of(topic(Passwords).serves)}[ \t]+\Z"
     ),
     re.IGNORECASE,
 )

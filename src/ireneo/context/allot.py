@@ -19,13 +19,13 @@ from ireneo.grounding.claims import artifacts
 from ireneo.language.files import topic
 from ireneo.language.topics import Prose
 from ireneo.language.words import common_words, letters
-from ireneo.log.message import Count, Recount
+from ireneo.log.message import CachedCount, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
-from ireneo.summaries.outcomes import overturned, succeeded, told_with_way_out, way_out
+from ireneo.summaries.outcomes import find_way_out, is_overturned, last_successes, with_way_out
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
-from ireneo.summaries.tell_code import SEARCHES, faded
+from ireneo.summaries.tell_code import SEARCHES, decayed_weight
 from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
 
@@ -111,7 +111,7 @@ class Statements:
     def __init__(self, count: Count, strategy: Strategy = WORK) -> None:
         self.count = count
         self.strategy = strategy
-        self.recount = Recount(count)
+        self.recount = CachedCount(count)
         """For other texts that every rebuild repeats, such as pins."""
         self._kept: dict[str, _Block] = {}
 
@@ -136,11 +136,11 @@ class Statements:
     def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
         """Yield a block's statements, without failures of approaches that were `done` later; such checks weigh less."""
         for statement in self._block(summary).statements:
-            if statement.section not in ("dead_ends", "operations") or not overturned(statement.line, done):
+            if statement.section not in ("dead_ends", "operations") or not is_overturned(statement.line, done):
                 yield statement
             elif statement.section == "dead_ends":
-                if way := way_out(statement.line, done):
-                    line = told_with_way_out(statement.line, way)
+                if way := find_way_out(statement.line, done):
+                    line = with_way_out(statement.line, way)
                     yield self.price("operations", replace(line, weight=line.weight * GOT_OVER))
             elif "check" in dict(statement.line.verbs):
                 text = f"{statement.line.text.rstrip('.')}; it passed later."
@@ -174,7 +174,7 @@ class Statements:
         )
         on_words = (self.price("asked", line, noted=True) for line in summary.lines(BESIDE))
         statements = (*statements, *(replace(each, on_words=True) for each in on_words))
-        return _Block(summary, statements, succeeded(summary.lines("operations"), summary.lines("artifacts")))
+        return _Block(summary, statements, last_successes(summary.lines("operations"), summary.lines("artifacts")))
 
 
 # Every rebuild reads nearly the same lines.
@@ -469,7 +469,7 @@ class Allotter:
         headed: set[str] = set()
         likely = sorted(
             (
-                -faded(mention.weight, max(self.end - line.position, 0)) / (cost := count(f" {mention.name}")),
+                -decayed_weight(mention.weight, max(self.end - line.position, 0)) / (cost := count(f" {mention.name}")),
                 number,
                 mention.name,
                 cost,

@@ -27,11 +27,19 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
-from ireneo.log.calls import atoms, loop_runs, next_loop, running_turn, torn
+from ireneo.log.calls import atoms, incomplete_prefix, is_loop_open, last_user_index, next_loop_start
 from ireneo.log.message import MESSAGE_TOKENS, Message, MessageId, texts
-from ireneo.summaries.policy import Explained, Policy, Stay, decide, first_target, idle_seconds, whole
+from ireneo.summaries.policy import (
+    CostExplanation,
+    KeepContext,
+    Policy,
+    decide,
+    explain_whole,
+    first_target,
+    idle_seconds,
+)
 from ireneo.summaries.summary import Line, RecentValues, Summary, header
-from ireneo.summaries.work import RowItem, WorkPath, cover_row, loose_from, open_block
+from ireneo.summaries.work import RowItem, WorkPath, cover_open_messages, cover_row, uncovered_from
 
 BLOCK_TOKENS = 360
 """Blocks with fewer tokens than this on average contain little but their frames: a coarser block is better."""
@@ -185,7 +193,7 @@ class Composed(Struct, frozen=True, kw_only=True):
         The newer messages were written in view of this context, so their signed thinking is still valid, except in a
         loop that began before the context.
         """
-        whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
+        whole = next_loop_start(messages, running=self.in_loop) if options.thinking == "prefix" else 0
         fresh = [
             verbatim(message, thinking=options.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
@@ -236,7 +244,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
     """Show every message, with as few of the oldest outputs before index `edge` masked as needed."""
     count = options.count
     calls = {call.id: call for message in messages for call in message.draft.calls}
-    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
+    turn = last_user_index(messages) if options.thinking == "turn" else len(messages)
     slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
     size = sum(slot.fixed(count) for slot in slots)
     masked: list[int] = []
@@ -382,13 +390,13 @@ def oversized_limit(target: int) -> int:
 
 def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
     """Cover the messages at the end of a row that no block covers yet; returns the row and the new block."""
-    place = loose_from(row, policy)
+    place = uncovered_from(row, policy)
     items = list(row[:place])
     loose = [item for item in row[place:] if isinstance(item, Message)]
     if not loose:
         return items, []
     opener = next((item for item in reversed(items) if isinstance(item, Message) and item.opens_turn), None)
-    block = open_block(loose, opener.text if opener else "", policy)
+    block = cover_open_messages(loose, opener.text if opener else "", policy)
     return [*items, block], [block]
 
 
@@ -403,7 +411,7 @@ def newest_slots(messages: Sequence[Message], limit: int, options: ContextOption
     Only the running turn's thinking is shown, all of it or none. If not all messages fit, but that turn does with its
     thinking, only the messages before it are shortened.
     """
-    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
+    turn = last_user_index(messages) if options.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)
     thinking = sum(message.thinking_tokens for message in messages[turn:])
     if size <= limit:
@@ -435,7 +443,7 @@ class Assembled(Struct, frozen=True, kw_only=True):
 
     composed: Composed
     mark: Mark | None
-    why: Explained
+    why: CostExplanation
 
 
 TAIL = 64
@@ -451,7 +459,7 @@ def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
         tail = [*path.reader.path(begin, first - 1), *tail]
         first = begin
         # The tail may begin within an atom, where it must not be cut.
-        sound = tail[torn(tail) :] if first else tail
+        sound = tail[incomplete_prefix(tail) :] if first else tail
         enough = sum(message.tokens for message in sound) > tokens and len(sound) > policy.keep_messages
         if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
             return sound
@@ -491,7 +499,7 @@ def as_it_is(path: WorkPath, options: ContextOptions) -> Assembled | None:
     composed = live(path.reader.path(0, path.head.position), options)
     if composed.tokens > options.budget:
         return None
-    return Assembled(composed=composed, mark=None, why=whole(composed.tokens, options.budget))
+    return Assembled(composed=composed, mark=None, why=explain_whole(composed.tokens, options.budget))
 
 
 def assemble(
@@ -522,7 +530,7 @@ def assemble(
             idle_seconds=max(idle, default=None),
             prices=policy.prices,
         )
-        if isinstance(decision, Stay):
+        if isinstance(decision, KeepContext):
             return Assembled(composed=grown, mark=mark, why=decision.why)
         target, why = decision.target, decision.why
     else:
@@ -573,7 +581,7 @@ def _rebuild(
     tail = read_tail(path, last, max(live_tokens, 1))
     blocks = _tiers(path, tail, target, options, known)
     path.keep(blocks.made)
-    return replace(blocks.composed, in_loop=loop_runs(tail)), (*blocks.texts, *heard)
+    return replace(blocks.composed, in_loop=is_loop_open(tail)), (*blocks.texts, *heard)
 
 
 def _tiers(
@@ -658,8 +666,8 @@ def _with_blocks(
     room = target - min(size, max(live_tokens, target // 4))
     while block := next_to_open(row, room):
         row = opened(row, block, path.parts(block))
-    row = path.best(row, known)
-    texts = tuple(path.reader.taken_up)
+    row = path.with_best_texts(row, known)
+    texts = tuple(path.reader.used_texts)
     if not is_cramped(row, target):
         system, rest = split_system(row)
         if oldest := too_fine(rest, room):
@@ -695,10 +703,10 @@ def _eager(
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)
         row.pop()
-    row = path.best(row, known)
+    row = path.with_best_texts(row, known)
     row = with_small_opened(row, path, options)
     composed = with_blocks(row, [*waiting, *newest], target, target // 2, options)
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:
         return None
-    return _Blocks(composed=composed, texts=tuple(path.reader.taken_up))
+    return _Blocks(composed=composed, texts=tuple(path.reader.used_texts))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.calls import known_failed, line_numbers, without_reminders
+from ireneo.log.calls import gutter_numbers, known_failed, without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
     MESSAGE_TOKENS,
@@ -22,12 +22,12 @@ from ireneo.log.message import (
     Result,
     Text,
     Thinking,
-    as_read,
+    count_parts,
+    rendered_text,
     short,
-    weigh,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outputs import errors, seen_lines, totals
+from ireneo.summaries.outputs import error_lines, seen_lines, total_lines
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
 from ireneo.summaries.steps import understand
 
@@ -153,7 +153,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
     if hung_on > MARK_TOKENS and size - hung_on <= limit:
         return f"{said}\n{_mark(hung_on, '', opener)}"
     lines = said.splitlines()
-    if limit < size * LEAST_OF_FILE and line_numbers(said):
+    if limit < size * LEAST_OF_FILE and gutter_numbers(said):
         return _mark(size, "", opener)
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
@@ -213,7 +213,7 @@ def _line_worth(line: str) -> float:
 def _worth(line: str) -> float:
     (bare,) = seen_lines(line) or [""]
     said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
-    return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
+    return max(code_worth(bare), said, 3.0 if error_lines(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
 
 
 # Every rebuild weighs the lines of the same outputs again.
@@ -261,7 +261,7 @@ def fit(message: Message, tokens: int, count: Count) -> Fitted:
     """Show `message` in about `tokens`, without thinking, with its long parts shortened."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
-    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
+    sizes = [count_parts((part,), count)[0] - MESSAGE_TOKENS for part in parts]
     shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
     asked = message.role == "user" and message.draft.origin == "spoken"
     return _fitted(message, _fit_parts(parts, sizes, shares, opener, count, asked=asked), parts)
@@ -315,14 +315,14 @@ def _fit_parts(
 def _fit_part(part: Part, tokens: int, opener: str, count: Count, *, asked: bool = False) -> Part | None:
     """The part in about `tokens`; None if it is not changed."""
     if isinstance(part, Text):
-        name = count(as_read(part)) - count(part.text) if part.author else 0
+        name = count(rendered_text(part)) - count(part.text) if part.author else 0
         cut = excerpt(part.text, tokens - name, opener, count, asked=asked)
         return replace(part, text=cut) if cut else None
     if isinstance(part, Call):
         return _fit_call(part, tokens - CALL_TOKENS, opener, count)
     if isinstance(part, Result):
         return _fit_result(part, tokens - CALL_TOKENS, opener, count)
-    if isinstance(part, Media) and weigh((part,), count)[0] - MESSAGE_TOKENS > tokens:
+    if isinstance(part, Media) and count_parts((part,), count)[0] - MESSAGE_TOKENS > tokens:
         return Text(text=f"[{part.media_type} left out · open with {opener}]")
     return None
 
@@ -345,7 +345,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
 
 
 def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Result | None:
-    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
+    sizes = [count_parts((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
     shares = share(sizes, max(tokens, 0), floor=12)
     pieces = _fit_parts(result.parts, sizes, shares, opener, count)
     if all(piece is None for piece in pieces):
@@ -364,10 +364,10 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
     facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens", *media]
     checks = action is not None and action.kind == "check"
     failed = known_failed(result, call) if call and checks else result.failed
-    wrong = errors(result.text, MASKED_ERROR) if failed or (checks and failed is None) else ""
+    wrong = error_lines(result.text, MASKED_ERROR) if failed or (checks and failed is None) else ""
     if failed or wrong:
         facts.append(": ".join(part for part in ("failed" if failed else "said", wrong) if part))
-    elif checks and (counted := totals(result.text, MASKED_ERROR)):
+    elif checks and (counted := total_lines(result.text, MASKED_ERROR)):
         facts.append(counted)
     return replace(result, parts=(Text(text=f"[{what} · {', '.join(facts)} · open with {opener}]"),))
 

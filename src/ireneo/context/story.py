@@ -44,19 +44,19 @@ from ireneo.context.view import (
     verbatim,
 )
 from ireneo.log.calls import atoms
-from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, harmless, is_called, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, escape_tags, is_called, short
 from ireneo.summaries.by_hand import canon_lines, is_within, with_edits, with_threads_by_hand
-from ireneo.summaries.cast import KnownCast, known_cast, say_cast, say_players
+from ireneo.summaries.cast import KnownCast, known_cast, render_cast, render_players
 from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.pins import constraints
-from ireneo.summaries.policy import whole
+from ireneo.summaries.policy import explain_whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
-from ireneo.summaries.story_path import LEAST_LIVE, Grown, StoryPath, StoryRecords, Waiting, open_threads
+from ireneo.summaries.story_path import LEAST_LIVE, StoryPath, StoryRecords, StoryState, UncoveredMessages, open_threads
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, ThreadEnd, ThreadId, anchor, header
-from ireneo.summaries.threads import lately_open, thread_lines
+from ireneo.summaries.threads import recently_opened, thread_lines
 
 CANON_SHARE = 0.15
 """The share of a context for canon facts."""
@@ -64,16 +64,16 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 """The cast's share of a context, its maximum number of tokens, and the minimum with which it is shown."""
 
 
-def cast_block(story: Grown, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
+def cast_block(story: StoryState, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
     """The block with the cast and the place at which the newest messages begin; None if nothing is known."""
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.nodes or (story.fresh and is_prose(story.fresh)):
         return None  # Counts don't show who matters in a novel.
-    said = (say_players if told else say_cast)(teller.cast(story.nodes), room, options.count)
+    said = (render_players if told else render_cast)(teller.cast(story.nodes), room, options.count)
     # Names are data as well: they must not begin a line or a block of ours.
-    lines = [harmless(" ".join(line.split())) for line in said]
+    lines = [escape_tags(" ".join(line.split())) for line in said]
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
@@ -90,7 +90,7 @@ HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 
 
 def story_pins(
-    story: Grown, said: Sequence[str], options: ContextOptions, cast: KnownCast, unsaid: Sequence[Message] = ()
+    story: StoryState, said: Sequence[str], options: ContextOptions, cast: KnownCast, unsaid: Sequence[Message] = ()
 ) -> ContextItem | None:
     """The constraints and threads of the summaries in one block, except those in the texts `said`.
 
@@ -108,7 +108,7 @@ def story_pins(
     told = mostly_model_written(nodes)
     played_aloud = bool(cast.narrator) and not told
     if played_aloud:
-        threads = lately_open(threads, nodes[-1].last_position, TABLE_AGE, TABLE_MOST)
+        threads = recently_opened(threads, nodes[-1].last_position, TABLE_AGE, TABLE_MOST)
     share = TOLD_THREADS if told else TABLE_THREADS if played_aloud else THREADS_SHARE
     # The number of further threads is useless if the texts mention them, or if they are hardly open.
     forgotten = 0 if told or played_aloud else story.forgotten
@@ -200,13 +200,7 @@ class StoryTeller:
         name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
 
         def told() -> Sequence[str]:
-            return tell_blocks(
-                nodes,
-                room,
-                self._billed,
-                doubts=doubts,
-                strategy=story_strategy(options.policy),
-            )
+            return tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=story_strategy(options.policy))
 
         return self._block_texts.get(name, told)
 
@@ -262,8 +256,8 @@ def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Messag
 
 
 def _with_tail(
-    grown: Grown, nodes: tuple[Summary, ...], tails: Sequence[Summary], options: ContextOptions
-) -> tuple[Grown, tuple[Summary, ...]]:
+    grown: StoryState, nodes: tuple[Summary, ...], tails: Sequence[Summary], options: ContextOptions
+) -> tuple[StoryState, tuple[Summary, ...]]:
     """Add the longest stored text of newest messages that leaves those verbatim for which there is room."""
     if not (tails and nodes and is_model_written(nodes[-1])):
         return grown, nodes
@@ -317,7 +311,7 @@ class StoryComposer:
         """Compose the context in `target` tokens."""
         self.passing = self._teller.passing = []
         found = compose_story(self._story, replace(self._options, budget=target), self._teller)
-        return Assembled(composed=found, mark=None, why=whole(found.tokens, self._options.budget))
+        return Assembled(composed=found, mark=None, why=explain_whole(found.tokens, self._options.budget))
 
     @property
     def made(self) -> list[Summary]:
@@ -331,7 +325,7 @@ def _past_texts(
     """The texts of the past; those by models are opened as finely as the room allows."""
 
     def under(node: Summary) -> Sequence[tuple[Summary, Summary]]:
-        children = path.under(node, node.depth - 1)
+        children = path.summaries_under(node, node.depth - 1)
         return list(zip(children, path.reader.texts(children), strict=True))
 
     def best(node: Summary, text: Summary) -> Summary:
@@ -361,7 +355,7 @@ def with_overview(
 ) -> Sequence[Summary]:
     """Replace what an overview covers of the row of a story's past, if an overview is to be shown."""
     found = shown_overview(overviews, row, options.budget, options.notes) if overviews else None
-    rest = path.after(row, found.last_position) if found else None
+    rest = path.row_after(row, found.last_position) if found else None
     if found is None or rest is None or not mostly_model_written([found, *path.reader.texts(rest)]):
         return row
     return [found, *rest]
@@ -423,7 +417,7 @@ def standing_threads(
     return with_threads_by_hand(threads, closed, options.notes, options.policy.seen_by), forgotten
 
 
-def compose_story(story: Grown, options: ContextOptions, teller: StoryTeller) -> Composed:
+def compose_story(story: StoryState, options: ContextOptions, teller: StoryTeller) -> Composed:
     """Compose a story's context within the budget of `options`."""
     options = replace(options, count=billed(options.count))
     budget = options.budget
@@ -451,7 +445,7 @@ def _binds_unsaid(message: Message, said: str) -> bool:
 
 
 def _within_budget(
-    story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message]
+    story: StoryState, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message]
 ) -> list[ContextItem]:
     """The shown part of a story, with the constraints of its summaries and of the messages `unsaid`."""
     before = _before(story, options, teller, unsaid)
@@ -465,7 +459,7 @@ def _within_budget(
     return [*before, *past, *_newest(story, left, options, teller, opened, cut=bool(past))]
 
 
-def _opened_room(story: Grown, room: int, live: int, options: ContextOptions) -> int:
+def _opened_room(story: StoryState, room: int, live: int, options: ContextOptions) -> int:
     """The part of the blocks' `room` for newest messages without a leaf that don't fit verbatim into `live`.
 
     From half a leaf on, each counts `FRESH_WEIGHT` times as much as a message in a leaf. So the blocks change once more
@@ -482,7 +476,7 @@ def _opened_room(story: Grown, room: int, live: int, options: ContextOptions) ->
 
 
 def _before(
-    story: Grown, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message] = ()
+    story: StoryState, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message] = ()
 ) -> list[ContextItem]:
     """The items before the past: system messages, pins and open threads, the cast."""
     before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
@@ -511,7 +505,7 @@ def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> 
     return fill_slots(slots, room, options.statements) if slots else []
 
 
-def _whole_story(story: Grown, options: ContextOptions) -> Summary:
+def _whole_story(story: StoryState, options: ContextOptions) -> Summary:
     """One summary of the whole path, for a budget that allows nothing else."""
     parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
@@ -532,7 +526,9 @@ def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summar
     return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
-def _past(story: Grown, room: int, options: ContextOptions, teller: StoryTeller, spare: int = 0) -> list[ContextItem]:
+def _past(
+    story: StoryState, room: int, options: ContextOptions, teller: StoryTeller, spare: int = 0
+) -> list[ContextItem]:
     """The blocks of the past in `room` tokens, and the newest sentences chosen by rules in `spare` more."""
     if not story.nodes:
         return []
@@ -588,7 +584,7 @@ def _silent_pair(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping
     return None
 
 
-def _waiting(waiting: Waiting, count: Count) -> ContextItem:
+def _waiting(waiting: UncoveredMessages, count: Count) -> ContextItem:
     text = (
         f"[STORY] {waiting.messages:,} messages that are not summarised yet · "
         f"open with {short(waiting.first)} to {short(waiting.last)}"
@@ -597,7 +593,7 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
 
 
 def _newest(
-    story: Grown, room: int, options: ContextOptions, teller: StoryTeller, opened: int, *, cut: bool
+    story: StoryState, room: int, options: ContextOptions, teller: StoryTeller, opened: int, *, cut: bool
 ) -> list[ContextItem]:
     """The newest messages verbatim, and before them those without room as one block that is not a leaf.
 
@@ -670,7 +666,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 
 
 def _open_blocks(
-    story: Grown, start: int, room: int, options: ContextOptions, teller: StoryTeller
+    story: StoryState, start: int, room: int, options: ContextOptions, teller: StoryTeller
 ) -> list[ContextItem]:
     """One block of the newest messages before `start`; empty if there are none."""
     if not start:

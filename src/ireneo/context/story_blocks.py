@@ -107,12 +107,7 @@ class _Telling:
     """The state of the choice: the pieces chosen, and the room left."""
 
     def __init__(
-        self,
-        nodes: Sequence[Summary],
-        room: int,
-        count: Count,
-        doubts: Mapping[SummaryId, str],
-        strategy: Strategy,
+        self, nodes: Sequence[Summary], room: int, count: Count, doubts: Mapping[SummaryId, str], strategy: Strategy
     ) -> None:
         self.strategy = strategy
         self.nodes = nodes
@@ -232,7 +227,7 @@ class _Telling:
 
     def _period(self, number: int, line: Line) -> int:
         node = self.nodes[number]
-        return (line.told_at - node.first_position) * self.periods[number] // max(node.messages, 1)
+        return (line.placed_at - node.first_position) * self.periods[number] // max(node.messages, 1)
 
     def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
         for section in self.strategy.sections(node.level):
@@ -281,7 +276,7 @@ def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
     most = max(len(pieces) * SELDOM, 2.0)
     holding: dict[str, list[int]] = {}
     gone: set[int] = set()
-    for place in sorted(range(len(pieces)), key=lambda place: -pieces[place].line.told_at):
+    for place in sorted(range(len(pieces)), key=lambda place: -pieces[place].line.placed_at):
         shared: dict[int, list[float]] = {}
         for term in (term for term in pieces[place].terms if found[term] <= most):
             for later in holding.setdefault(term, []):

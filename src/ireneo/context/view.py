@@ -31,24 +31,33 @@ from ireneo.log.message import (
     Text,
     Thinking,
     arguments_text,
+    count_parts,
     is_own_block,
     opens_turn,
     short,
     texts,
-    weigh,
     with_names_in_text,
 )
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.patterns import lazy_re
-from ireneo.summaries.by_hand import canon, current_wordings
+from ireneo.summaries.by_hand import canon_facts, current_wordings
 from ireneo.summaries.notes import STANDS_BESIDE
-from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, key
-from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
+from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, approach_of_step
+from ireneo.summaries.pins import (
+    BY_HAND,
+    MEDIUM,
+    MILD,
+    STANDING,
+    STRONG,
+    constraints,
+    split_pins_and_releases,
+    valid_pins,
+)
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
-from ireneo.summaries.tell_code import REPLACED_CODE, Gone, taken_out
+from ireneo.summaries.tell_code import REPLACED_CODE, RemovedCode, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
 
@@ -141,7 +150,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def pins(self) -> tuple[list[Line], list[Line]]:
         """The pins and releases among the notes."""
-        return pinned(self.notes)
+        return split_pins_and_releases(self.notes)
 
     @cached_property
     def disputes(self) -> dict[str, list[Annotation]]:
@@ -155,7 +164,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def canon(self) -> list[Annotation]:
         """The canon of a story."""
-        return canon(self.notes, self.policy.seen_by)
+        return canon_facts(self.notes, self.policy.seen_by)
 
     @cached_property
     def by_hand(self) -> list[Annotation]:
@@ -224,7 +233,7 @@ class ViewSlot:
         """The cost of the message without lines and names."""
         if isinstance(self.item, Summary):
             return count(header(self.item, self._doubt)) + 1 + self.frame
-        return sum(weigh(self.draft().parts, count))
+        return sum(count_parts(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
         """Whether neither a shown message nor the shown state has newer information on the same subject."""
@@ -270,7 +279,7 @@ class ViewSlot:
             return replace(shown, disputed=self._doubt)
         draft = self.draft()
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=self.is_whole)
+        return _message(self.item, draft, sum(count_parts(draft.parts, count)), masked=changed, whole=self.is_whole)
 
 
 _FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
@@ -401,11 +410,13 @@ def fill_slots(
         for slot in slots:
             slot.checked = checked
     done = statements.done(blocks)
-    done |= {key(step): step.position for step in shown_steps if step.result and not step.failed}
+    done |= {approach_of_step(step): step.position for step in shown_steps if step.result and not step.failed}
     whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
     for slot in slots:
         slot.whole = whole
-    gone = Gone([*(line for block in blocks for line in block.lines(REPLACED_CODE)), *taken_out(shown_steps)])
+    gone = RemovedCode(
+        [*(line for block in blocks for line in block.lines(REPLACED_CODE)), *removed_lines(shown_steps)]
+    )
     offers = [
         without_pinned(_with_replaced_marked(slot.offer(statements, done), gone, statements), pinned_there)
         for slot in slots
@@ -422,10 +433,11 @@ def fill_slots(
     return shown
 
 
-def _with_replaced_marked(offer: LineOffer, gone: Gone, statements: Statements) -> LineOffer:
+def _with_replaced_marked(offer: LineOffer, gone: RemovedCode, statements: Statements) -> LineOffer:
     """Mark the code in an offer that later changes removed."""
     told = (
-        gone.told(each.line) if each.section in ABOUT and not each.is_note else each.line for each in offer.statements
+        gone.mark_removed(each.line) if each.section in ABOUT and not each.is_note else each.line
+        for each in offer.statements
     )
     lines = tuple(
         each if line is each.line else statements.price(each.section, line, noted=each.is_beside)
@@ -593,7 +605,7 @@ def pin_block(
     pins += [pin for pin in by_hand if pin.position < end]
     lifts += [lift for lift in released if lift.position < end]
     shown = " ".join("\n".join(said).split())
-    missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
+    missing = [pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown]
     of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
     chosen = _fitting(missing, options, room, of_system)
     if chosen:
@@ -731,4 +743,4 @@ def _without_thinking(shown: ContextItem, count: Count) -> ContextItem:
     if not any(isinstance(part, Thinking) for part in shown.draft.parts):
         return shown
     draft = without_thinking(shown.draft)
-    return replace(shown, draft=draft, tokens=sum(weigh(draft.parts, count)))
+    return replace(shown, draft=draft, tokens=sum(count_parts(draft.parts, count)))

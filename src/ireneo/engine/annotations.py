@@ -17,13 +17,13 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.by_hand import THREAD_KINDS, canon, current_wordings, thread_of
-from ireneo.summaries.pins import constraints, pinned, standing
+from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, thread_of
+from ireneo.summaries.pins import constraints, split_pins_and_releases, valid_pins
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId
-from ireneo.summaries.work import WorkPath, recorded
+from ireneo.summaries.work import WorkPath, recorded_text
 
 SHOWN = 60
 """How many characters of each pin are shown if a name is ambiguous."""
@@ -44,7 +44,7 @@ class Pin(ShortRepr, frozen=True, kw_only=True):
 
 def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
     """Pin `text` at the branch's head; a new session is created, and pinned before its first message."""
-    return _note(tx, key, branch, "pin", text)
+    return _add_annotation(tx, key, branch, "pin", text)
 
 
 def release(
@@ -65,7 +65,7 @@ def release(
         raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
     (meant,) = found
     has_own_id = meant.id.startswith(("p_", "t_"))
-    return _note(tx, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
+    return _add_annotation(tx, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
 
 def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
@@ -73,19 +73,19 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     if head is None:
-        by_hand, released = pinned(notes)
-        return [_pin(line) for line in standing(by_hand, released)]
+        by_hand, released = split_pins_and_releases(notes)
+        return [_to_pin(line) for line in valid_pins(by_hand, released)]
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
     reader = StoredReader(tx, key, head, options, voice)
     threads: tuple[Thread, ...] = ()
     if policy.story is not None:
         items, threads = story_notes(StoryPath(reader, policy), options)
     else:
-        known = WorkPath(reader, policy).stored(head.position)
+        known = WorkPath(reader, policy).stored_row(head.position)
         items = (*known.row, *reader.path(known.position, head.position))
     found, lifts = constraints(items, in_story=policy.story is not None)
-    by_hand, released = pinned(notes)
-    standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
+    by_hand, released = split_pins_and_releases(notes)
+    standing_pins = [_to_pin(line) for line in valid_pins([*found, *by_hand], [*lifts, *released])]
     open_pins = [Pin(id=each.id, text=each.text, source=each.source or head.id) for each in threads]
     return [*standing_pins, *open_pins]
 
@@ -95,7 +95,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     if not reason.strip():
         raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
     summary = find_summary(tx, key, name)
-    claim = recorded(claim)
+    claim = recorded_text(claim)
     if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
         raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
     reason = reason.strip()
@@ -135,25 +135,25 @@ def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annot
     return called[-1] if called else None
 
 
-def _pin(line: Line) -> Pin:
+def _to_pin(line: Line) -> Pin:
     source = line.sources[0] if line.sources else MessageId("")
     return Pin(id=line.subject or source, text=line.text, source=source)
 
 
-def _note(
+def _add_annotation(
     tx: Transaction, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
 ) -> Annotation:
     words = _one_line(text)
     if not words:
         raise BadInput("There is nothing to pin; give the words that are to stand.")
-    at, position = _place(tx, key, branch)
+    at, position = _branch_place(tx, key, branch)
     name = annotation_id(kind, at, words, about)
     made = Annotation(id=name, kind=kind, at=at, at_position=position, text=words, about=about)
     tx.annotations.put(key, [made])
     return made
 
 
-def _place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
+def _branch_place(tx: Transaction, key: SessionKey, branch: str) -> tuple[MessageId, int]:
     """The message at a branch's head, and its position; before the first one of a session, which is created if new."""
     head = tx.log.head(key, branch)
     if head is None and tx.sessions.get(key) is None:
@@ -205,7 +205,7 @@ def list_threads(
     """The canon facts, then the open threads, with `resolved` also the resolved ones."""
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
-    out = [_canon_row(note) for note in canon(notes, policy.seen_by)]
+    out = [_canon_row(note) for note in canon_facts(notes, policy.seen_by)]
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
     if policy.story is None:
         return out
@@ -221,12 +221,12 @@ def list_threads(
     still = [each for each in threads if each.id not in since]
     out += [_thread_row(each, notes) for each in still]
     if resolved:
-        leaves = reader.texts([leaf for node in grown.nodes for leaf in path.under(node, 1)])
-        out += _resolved(leaves, notes, {each.id for each in still}, since)
+        leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
+        out += _resolved_threads(leaves, notes, {each.id for each in still}, since)
     return out
 
 
-def _resolved(
+def _resolved_threads(
     leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[ThreadId, ThreadEnd]
 ) -> list[StoryThread]:
     """The resolved threads, as their leaves opened them; `since` are the ends that no leaf has yet."""
@@ -237,14 +237,14 @@ def _resolved(
     released = {note.about: note for note in notes if note.kind == "release"}
     opened = {each.id: each for leaf in leaves for each in leaf.threads.opened}
     out = [
-        _as_resolved(_thread_row(thread, notes), ends.get(name), released.get(name))
+        _resolve_row(_thread_row(thread, notes), ends.get(name), released.get(name))
         for name, thread in opened.items()
         if name not in still and (name in ends or name in released)
     ]
     # A thread by hand ends by a release, or if a model saw its end.
     by_hand = [note for note in notes if note.kind in ("thread", "canon") and note.id not in still]
     out += [
-        _as_resolved(
+        _resolve_row(
             _canon_row(note) if note.kind == "canon" else _thread_row(thread_of(note), notes),
             ends.get(note.id),
             released.get(note.id),
@@ -255,7 +255,7 @@ def _resolved(
     return out
 
 
-def _as_resolved(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
+def _resolve_row(row: StoryThread, end: ThreadEnd | None, release: Annotation | None) -> StoryThread:
     until = end.position if end else release.at_position if release else None
     return replace(row, state="resolved", until=until, ended=end.text if end else release.text if release else "")
 
@@ -298,8 +298,8 @@ def add_thread(
     """Add a thread of that kind, or a canon fact for the kind ``canon``, at the branch's head."""
     if kind != "canon" and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
-    words = _checked_words(text, MOST_OF_THREAD)
-    at, position = _place(tx, key, branch)
+    words = _check_words(text, MOST_OF_THREAD)
+    at, position = _branch_place(tx, key, branch)
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
     sort: AnnotationKind = "canon" if kind == "canon" else "thread"
     number = 0
@@ -339,8 +339,8 @@ def edit_thread(
     if kind and kind not in THREAD_KINDS:
         raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
-    words = _checked_words(text, MOST_OF_THREAD) if text.strip() else meant.text
-    at, position = _place(tx, key, branch)
+    words = _check_words(text, MOST_OF_THREAD) if text.strip() else meant.text
+    at, position = _branch_place(tx, key, branch)
     before = [each for each in tx.annotations.on_path(key, at or None) if each.kind == "wording"]
     number = 1 + max((each.number for each in before if each.about == meant.id), default=0)
     note = Annotation(
@@ -364,7 +364,7 @@ def resolve_thread(
 ) -> StoryThread:
     """Resolve a thread, or end a canon fact: it isn't shown any more from here on."""
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
-    made = _note(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
+    made = _add_annotation(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
     return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)
 
 
@@ -376,7 +376,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
             f"{summary.id} is a block of an agent's work, which is not written by hand; say what is wrong with it "
             "(`dispute`), or take notes."
         )
-    words = _checked_words(text, MOST_CHARACTERS)
+    words = _check_words(text, MOST_CHARACTERS)
     notes = tuple(tx.annotations.on_path(key, summary.last))
     disputes = tuple(note.id for note in notes if note.kind == "dispute" and note.about == summary.stretch)
     whose = seen_by(summary.summarizer) or ""
@@ -404,7 +404,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
     return note
 
 
-def _checked_words(text: str, most: int) -> str:
+def _check_words(text: str, most: int) -> str:
     words = _one_line(text)
     if not words:
         raise BadInput("There is nothing to write; give the words that are to stand.")

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from ireneo.engine.carrying import carry
 from ireneo.engine.named import messages_named
-from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
+from ireneo.engine.resources import Cleaning, DraftVariants, chain_with_stored_ids
 from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext
-from ireneo.engine.scope import FIRST_MESSAGES, place_session
-from ireneo.engine.tree import passes
+from ireneo.engine.scope import FIRST_MESSAGES, record_project
+from ireneo.engine.tree import passes_through
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import DEFAULT_FORMAT, ChatFormat, chat_format, chat_format_of
 from ireneo.formats.chat.reading import OBJECTS, ReadMessages, read_given
@@ -31,9 +31,9 @@ from ireneo.log.message import (
     Part,
     Result,
     Text,
+    count_parts,
     head_of,
     opens_turn,
-    weigh,
 )
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Transaction
@@ -83,29 +83,29 @@ def append(
 
     Raises BadInput for a context that isn't on the path, and if the session is known to belong to another project.
     """
-    choices = [cleaning.choices(draft) for draft in drafts]
-    if after is None and shown is None and not _may_be_shown(choices):
+    choices = [cleaning.variants(draft) for draft in drafts]
+    if after is None and shown is None and not _may_hold_context(choices):
         chat = None
     # A returned context is as it was stored: redacted, or in an older store not.
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [ReturnedContext(each, chat) for each in listed] if chat else []
     is_new = tx.sessions.create(key, source)
     head = tx.log.head(key, branch)
-    place = head if after is None else _place(tx, key, after)
+    place = head if after is None else _place_after(tx, key, after)
 
-    def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
-        found = chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
+    def make_messages(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
+        found = chain_with_stored_ids(tx, key, place, listed, cleaning, lambda parts: count_parts(parts, count))
         return found if now is None else _with_times(found, now)
 
     settled = NewDrafts(drafts=())
     messages: list[Message] = []
     if chat is None or not returned[0].is_shown:
-        messages = named(place, choices)
-    if chat is not None and (returned[0].is_shown or after is None or not _goes_through(messages, head)):
+        messages = make_messages(place, choices)
+    if chat is not None and (returned[0].is_shown or after is None or not _passes_head(messages, head)):
         settled = AppendPlace(key, branch, head, place, after is not None, shown).settle(tx, returned)
         if settled.drafts is not returned[0].drafts or returned[0].is_shown:
-            fresh = [cleaning.choices(draft) for draft in settled.drafts]
-            messages = named(head if settled.from_head else place, fresh)
+            fresh = [cleaning.variants(draft) for draft in settled.drafts]
+            messages = make_messages(head if settled.from_head else place, fresh)
     ids = (*settled.ids, *(message.id for message in messages))
     if not messages:
         return Appended(ids=ids, new=0, dropped=settled.dropped)
@@ -115,12 +115,12 @@ def append(
         # Messages after the head need no look at the path.
         head is None
         or messages[0].parent == head.id
-        or (last.position > head.position and passes(tx, key, head_of(last), head))
-        or not passes(tx, key, head, head_of(last))
+        or (last.position > head.position and passes_through(tx, key, head_of(last), head))
+        or not passes_through(tx, key, head, head_of(last))
     ):
         tx.log.move(key, branch, last.id)
     if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
-        place_session(tx, key, project, drafts)
+        record_project(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
 
 
@@ -186,14 +186,14 @@ def _with_times(messages: Sequence[Message], now: datetime) -> list[Message]:
     return found
 
 
-def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
+def _passes_head(messages: Sequence[Message], head: Head | None) -> bool:
     if head is None or not messages:
         return False
     at = head.position - messages[0].position
     return 0 <= at < len(messages) and messages[at].id == head.id
 
 
-def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
+def _place_after(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     """The head that `after` names, or None for the place before the first message."""
     if after == ROOT:
         return None
@@ -203,7 +203,7 @@ def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     return head_of(found[0])
 
 
-def _may_be_shown(drafts: Sequence[DraftVariants]) -> bool:
+def _may_hold_context(drafts: Sequence[DraftVariants]) -> bool:
     """Whether the list may contain a part of a context: a tag or a mark of ours."""
     return any(
         tag in words

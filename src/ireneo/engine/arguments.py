@@ -45,15 +45,15 @@ _CALLED: Mapping[object, str] = {
 }
 
 
-def checked_methods(owner: C) -> C:
+def validate_methods(owner: C) -> C:
     """Decorate a class: each of its public methods checks its arguments, as `checked` says."""
     for name, method in list(vars(owner).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(owner, name, checked(method))
+            setattr(owner, name, validate_arguments(method))
     return owner
 
 
-def checked(verb: Callable[P, R]) -> Callable[P, R]:
+def validate_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function: it raises BadInput for an argument of a wrong type, and for an empty name.
 
     An annotation that can't be resolved, since its type is only imported for annotations, accepts anything; a protocol
@@ -62,22 +62,22 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     if iscoroutinefunction(verb):
 
         @wraps(verb)
-        async def waiting(*given: P.args, **named: P.kwargs) -> object:
-            _check(verb, given, named)
+        async def call_async(*given: P.args, **named: P.kwargs) -> object:
+            _check_arguments(verb, given, named)
             return await verb(*given, **named)
 
-        return cast("Callable[P, R]", waiting)
+        return cast("Callable[P, R]", call_async)
 
     @wraps(verb)
-    def call(*given: P.args, **named: P.kwargs) -> R:
-        _check(verb, given, named)
+    def call_sync(*given: P.args, **named: P.kwargs) -> R:
+        _check_arguments(verb, given, named)
         return verb(*given, **named)
 
-    return call
+    return call_sync
 
 
-def _check(verb: Callable[..., object], given: tuple[object, ...], named: Mapping[str, object]) -> None:
-    accepts, hints = _accepted(verb)
+def _check_arguments(verb: Callable[..., object], given: tuple[object, ...], named: Mapping[str, object]) -> None:
+    accepts, hints = _signature_and_types(verb)
     try:
         arguments = accepts.bind(*given, **named).arguments
     except TypeError:
@@ -87,14 +87,14 @@ def _check(verb: Callable[..., object], given: tuple[object, ...], named: Mappin
         hint = hints.get(name, Any)
         several = accepts.parameters[name].kind is Parameter.VAR_POSITIONAL
         for each in value if several else (value,):
-            if said := _misfit(each, hint):
-                raise BadInput(f"`{name}` {said}; give {_called(hint)}.")
+            if said := _type_fault(each, hint):
+                raise BadInput(f"`{name}` {said}; give {_describe_type(hint)}.")
         if name in ("id", "space", "tool") and isinstance(value, str) and not value.strip():
             raise BadInput(f"`{name}` is empty; give one.")
 
 
 @cache
-def _accepted(verb: Callable[..., object]) -> tuple[Signature, Mapping[str, Any]]:
+def _signature_and_types(verb: Callable[..., object]) -> tuple[Signature, Mapping[str, Any]]:
     """The parameters of a function, and the types that they accept."""
     accepts = signature(verb)
     hints = get_type_hints(verb, localns=_ModuleNames(verb.__globals__))
@@ -109,20 +109,20 @@ class _ModuleNames(dict[str, Any]):
         return getattr(builtins, name, Any)
 
 
-def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
+def _type_fault(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
     """The fault of a value, worded to follow its name; empty if the value fits."""
     origin, inner = get_origin(hint), get_args(hint)
     fits = True
     if origin in (Union, UnionType):
         said = ""
         for each in inner:
-            if not (found := _misfit(value, each)):
+            if not (found := _type_fault(value, each)):
                 return ""
             # A fault inside a list is more specific than that the value is a list.
             said = found if found.startswith("holds") else said or found
         return said
     if isinstance(hint, NewType):
-        return _misfit(value, hint.__supertype__)
+        return _type_fault(value, hint.__supertype__)
     if origin is Literal:
         fits = isinstance(value, str)
     elif isinstance(origin, type):
@@ -130,7 +130,7 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
         listed = issubclass(origin, Iterable) and not issubclass(origin, Mapping | tuple)
         fits = isinstance(value, origin) and not (listed and isinstance(value, str | bytes))
         if fits and listed and isinstance(value, Collection):
-            return next((f"holds {said[3:]}" for each in value if (said := _misfit(each, inner[0]))), "")
+            return next((f"holds {said[3:]}" for each in value if (said := _type_fault(each, inner[0]))), "")
     elif hint in (int, float):
         fits = isinstance(value, int | hint) and not isinstance(value, bool)
     elif hint in _OPEN:
@@ -143,18 +143,18 @@ def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
     return "" if fits else f"is {shown if plain and len(shown := repr(value)) <= MOST_SHOWN else type(value).__name__}"
 
 
-def _called(hint: Any) -> str:  # noqa: ANN401 (any annotation)
+def _describe_type(hint: Any) -> str:  # noqa: ANN401 (any annotation)
     """An annotation in words."""
     inner = [each for each in get_args(hint) if each is not NoneType]
     if get_origin(hint) in (Union, UnionType):
-        return " or ".join(dict.fromkeys(map(_called, inner)))
+        return " or ".join(dict.fromkeys(map(_describe_type, inner)))
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, inner))
     if isinstance(hint, NewType):
-        return _called(hint.__supertype__)
+        return _describe_type(hint.__supertype__)
     if isinstance(origin := get_origin(hint), type):
         if not issubclass(origin, Iterable):
             return _CALLED.get(origin, f"a {origin.__name__}")
-        return "a mapping" if issubclass(origin, Mapping) else f"a list, each {_called(inner[0])}"
+        return "a mapping" if issubclass(origin, Mapping) else f"a list, each {_describe_type(inner[0])}"
     name = getattr(hint, "__name__", "value")
     return _CALLED.get(hint, f"{'an' if name[0] in 'AEIO' else 'a'} {name}")

@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
-from ireneo.engine.named import used
+from ireneo.engine.named import record_use
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, check_pad, one_repository, place_all
+from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, check_pad, same_repository, set_projects
 from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
@@ -21,12 +21,12 @@ from ireneo.engine.searching import (
     MemoryIndex,
     MessageIndex,
     QueryVector,
-    by_meaning,
-    by_words,
+    search_by_meaning,
+    search_by_words,
 )
-from ireneo.engine.vectors import HeldVectors, vectors_of
+from ireneo.engine.vectors import VectorCache, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
-from ireneo.grounding.claims import neutralise
+from ireneo.grounding.claims import quote_instructions
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
 from ireneo.language.words import sentences, terms
@@ -34,17 +34,17 @@ from ireneo.lessons.lessons import (
     applies,
     cues_to_read,
     expected_cost,
-    is_in_sight,
+    is_obvious,
+    merge_remedies_into_facts,
     projects_of,
-    share_of,
-    standing_of,
-    without_remedies_told,
+    seen_counts,
+    success_rate,
 )
 from ireneo.lessons.relevance import RELATED, Goal, content_of
-from ireneo.lessons.rule_weights import is_of_any_work
-from ireneo.lessons.rulings import merged_rulings, reach
+from ireneo.lessons.rule_weights import is_about_all_work
+from ireneo.lessons.rulings import generality_rank, merge_rulings
 from ireneo.lessons.run import Observation, is_ruling
-from ireneo.log.calls import as_entered
+from ireneo.log.calls import entered_text
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
@@ -52,27 +52,27 @@ from ireneo.memories.corrections import denied_allergy
 from ireneo.memories.ended_values import ALLERGIES
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
-from ireneo.memories.kinds import KINDS, worth
+from ireneo.memories.kinds import KINDS, score_factor
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, day, is_kept, one_line, slot, supporting
-from ireneo.memories.scratchpad import checked_task
+from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot, supporting
+from ireneo.memories.scratchpad import check_task
 from ireneo.memories.serving import (
     COMMON,
     FEW,
     SERVES,
     UNRELATED,
     Purpose,
-    Served,
-    is_standing,
+    Relevance,
+    embedder_bonus,
+    informative_sentences,
+    is_about_answers,
+    is_standing_rule,
+    is_withdrawn_by,
     routine_words,
-    rules_here,
-    says_how_to_answer,
-    support,
-    takes_back,
-    telling,
+    rule_applies,
 )
 from ireneo.memories.signature import action_of, action_signature
-from ireneo.memories.wording import words_of
+from ireneo.memories.wording import unquoted_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
@@ -112,13 +112,13 @@ def opening_lessons(
     always = {each.id for each in general_rulings(applying)}
     for record in applying:
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
-        share = share_of(seen)
-        if not KINDS[record.kind].costs_each_time and share < LEAST_SHARE and not is_kept(record):
+        share = success_rate(seen)
+        if not KINDS[record.kind].costs_each_time and share < LEAST_SHARE and not is_confirmed_by_user(record):
             continue
         own = [each for each in seen if each.cue == record.cue]
-        concerns = 1.0 if goal is None or record.id in always else _concern(goal, record, own)
+        concerns = 1.0 if goal is None or record.id in always else _relevance(goal, record, own)
         # A user's rulings are few, and a missed one is what users complain about.
-        shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares(record.text)
+        shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares_word(record.text)
         if goal is not None and concerns < RELATED and not shares:
             continue
         cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
@@ -127,7 +127,7 @@ def opening_lessons(
         if is_ruling(record.cue):
             cost += A_RULING
         line = BriefLine(
-            id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=standing_of(seen).words
+            id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=seen_counts(seen).in_words
         )
         if shares:
             sharing.append((line, len(record.sessions)))
@@ -145,19 +145,21 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
     These are those that the user kept, those of several runs, and those about what all work includes.
     """
     ruled = [each for each in records if is_ruling(each.cue)]
-    ruled.sort(key=lambda each: (not is_kept(each), -len(each.sessions), -reach(each.text), each.id))
-    general = [each for each in ruled if is_kept(each) or len(each.sessions) > 1][:MOST_GENERAL]
-    of_work = [each for each in ruled if each not in general and is_of_any_work(each.text)]
+    ruled.sort(
+        key=lambda each: (not is_confirmed_by_user(each), -len(each.sessions), -generality_rank(each.text), each.id)
+    )
+    general = [each for each in ruled if is_confirmed_by_user(each) or len(each.sessions) > 1][:MOST_GENERAL]
+    of_work = [each for each in ruled if each not in general and is_about_all_work(each.text)]
     return general + of_work[:MOST_OF_WORK]
 
 
-def _concern(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
-    if _is_named(goal, own):
+def _relevance(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
+    if _names_trigger(goal, own):
         return 1.0
     content = content_of(record.text)
-    concerns = goal.concerns(content, {each.session for each in supporting(record)})
+    concerns = goal.relevance(content, {each.session for each in supporting(record)})
     # Missing a user's ruling costs more than reading a useless one, so one common word is enough.
-    return max(concerns, RELATED) if is_ruling(record.cue) and goal.touches(record.text) else concerns
+    return max(concerns, RELATED) if is_ruling(record.cue) and goal.shares_specific_word(record.text) else concerns
 
 
 BUDGET = 1_500
@@ -180,7 +182,7 @@ class BriefCue(ScopeLimits, frozen=True, kw_only=True):
 
 
 async def brief(
-    resources: Resources, space: str, held: HeldVectors, cue: BriefCue, task: str | None, budget: int
+    resources: Resources, space: str, held: VectorCache, cue: BriefCue, task: str | None, budget: int
 ) -> Brief:
     """Compose a brief of at most `budget` tokens and mark what it shows as used.
 
@@ -190,11 +192,11 @@ async def brief(
         raise BadInput(f"`budget` is {budget!r}; give a whole number of tokens.")
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
-    name = None if task is None else checked_task(task)
+    name = None if task is None else check_task(task)
     now = resources.clock.now()
-    await place_all(resources.store, space, cue.project)
+    await set_projects(resources.store, space, cue.project)
 
-    asked = {text: await nearness(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
+    asked = {text: await goal_similarity(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
 
     def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
@@ -204,26 +206,26 @@ async def brief(
             raise SessionNotFound.named(cue.session, space)
         search = BriefSearch(Scope(tx, space, cue), cue, now, held)
         found, said = _candidates(search, cue, asked)
-        found = [replace(each, record=_neutralised(each.record)) for each in found]
+        found = [replace(each, record=_quote_instructions(each.record)) for each in found]
         lessons = _opening_lessons(search.scope, cue, now) if cue.project else []
         told = [f" {' '.join(_WORDS.findall(each.text.lower()))} " for each in lessons]
-        found = [each for each in found if not _is_told(each.record.text, told)]
-        said = [each for each in said if not _is_told(each.text, told)]
-        return make_brief(pad, found, now, budget, resources.count, lessons, search.standing(cue.goal), said)
+        found = [each for each in found if not _is_in_lessons(each.record.text, told)]
+        said = [each for each in said if not _is_in_lessons(each.text, told)]
+        return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(cue.goal), said)
 
     made = await resources.store.read(compose)
     shown = [line.id for line in made.lines if line.kind != "message"]
     if not shown:
         return made
     try:
-        await resources.store.write(used, resources, space, shown)
+        await resources.store.write(record_use, resources, space, shown)
     except (StoreError, MemoryNotFound) as error:
         # The brief is valid without the mark; another process may have erased one of the memories since.
         return replace(made, unmarked=str(error))
     return made
 
 
-def _is_told(text: str, lessons: Sequence[str]) -> bool:
+def _is_in_lessons(text: str, lessons: Sequence[str]) -> bool:
     """Whether a shown lesson contains a quotation, except perhaps for words at its beginning."""
     quoted = _QUOTED.search(text)
     words = _WORDS.findall(quoted[1].lower()) if quoted else []
@@ -236,13 +238,13 @@ _WORDS = lazy_re(r"[\w'’-]+")
 _LEAD, _LEAST_TOLD = 3, 3
 
 
-def _neutralised(record: Record) -> Record:
+def _quote_instructions(record: Record) -> Record:
     """Mark instructions in a memory's words as quoted, unless they are the user's."""
-    return record if record.origin == "user" else replace(record, text=neutralise(record.text))
+    return record if record.origin == "user" else replace(record, text=quote_instructions(record.text))
 
 
 def _candidates(
-    search: BriefSearch, cue: BriefCue, asked: Mapping[str, Nearness | None]
+    search: BriefSearch, cue: BriefCue, asked: Mapping[str, GoalSimilarity | None]
 ) -> tuple[list[BriefCandidate], list[BriefLine]]:
     """Memories that serve the goal, the situation and the next action; and messages of the user that add to them."""
     out = _procedures(search, cue.task_type) if cue.task_type.strip() else []
@@ -254,7 +256,7 @@ def _candidates(
     )
     for text, kinds in looks:
         if text.strip():
-            found, words = search.serving(Purpose(text), asked[text], kinds)
+            found, words = search.relevant_to(Purpose(text), asked[text], kinds)
             said += words if kinds == KIND_NAMES else []
             # Lessons of a project are selected by `_opening_lessons`.
             out += [each for each in found if not (cue.project and each.record.cue)]
@@ -266,27 +268,31 @@ def _candidates(
 def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLine]:
     """The lessons of a project, only those that concern the goal if there is one."""
     tx, space = scope.tx, scope.space
-    here = one_repository(tx, space, cue.project or "")
+    here = same_repository(tx, space, cue.project or "")
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
     # A lesson of one project does not apply to another, however well it reads.
-    records = merged_rulings(scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)]))
+    records = merge_rulings(scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)]))
     observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
     met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in records}
-    told = [each for each in records if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
+    told = [
+        each
+        for each in records
+        if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
+    ]
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project in here]
         goal = Goal(cue.goal, runs, [content_of(each.text) for each in told], cue.task_type.strip())
         # Lessons that normally only the guard shows are shown if the goal names the file or the call itself.
         beside = [each for each in records if each not in told]
-        told += [each for each in beside if _is_named(goal, observed.get(each.cue, ()))]
-    records = without_remedies_told(told)
+        told += [each for each in beside if _names_trigger(goal, observed.get(each.cue, ()))]
+    records = merge_remedies_into_facts(told)
     return opening_lessons(records, observed, now, here, goal)
 
 
-def _is_named(goal: Goal, own: Sequence[Observation]) -> bool:
-    return any(each.trigger is not None and goal.names(each.trigger) for each in own)
+def _names_trigger(goal: Goal, own: Sequence[Observation]) -> bool:
+    return any(each.trigger is not None and goal.names_call(each.trigger) for each in own)
 
 
 def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
@@ -294,24 +300,24 @@ def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:
     # From this project, another version may be the active one.
     every = search.records(MemoryFilter(kind="procedural", task_type=task_type, archived=False))
     listed = [each for each in search.scope.visible(every) if each.state == "active"]
-    ranked = sorted(listed, key=lambda each: -worth(each, search.now))[:OF_EACH]
+    ranked = sorted(listed, key=lambda each: -score_factor(each, search.now))[:OF_EACH]
     return [
-        BriefCandidate(record=each, score=worth(each, search.now), why=f"the task type is {each.task_type}")
+        BriefCandidate(record=each, score=score_factor(each, search.now), why=f"the task type is {each.task_type}")
         for each in ranked
     ]
 
 
 def _failures(search: BriefSearch, about_to: str) -> list[BriefCandidate]:
     """The failures of the same action, however the action is written."""
-    meant = actions(about_to)
+    meant = action_signatures(about_to)
     listed = search.records(MemoryFilter(kind="failure", states=("active",), archived=False), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
     same = [each for each in search.scope.visible(alike) if each.state == "active"]
     why = "the same action failed before"
-    return [BriefCandidate(record=each, score=10 * worth(each, search.now), why=why) for each in same]
+    return [BriefCandidate(record=each, score=10 * score_factor(each, search.now), why=why) for each in same]
 
 
-def actions(about_to: str) -> set[str]:
+def action_signatures(about_to: str) -> set[str]:
     """The signatures that an action may have: as a command, and as a tool with its arguments."""
     text = about_to.strip()
     tool, colon, given = text.partition(":")
@@ -343,25 +349,25 @@ MOST_OF_ONE = 60
 """How many words of a goal may be names, and how many memories of each name are read."""
 
 
-class Nearness(Struct, frozen=True, kw_only=True):
+class GoalSimilarity(Struct, frozen=True, kw_only=True):
     """The vector of a goal, and the distribution of its similarity to unrelated texts."""
 
     query: QueryVector
     mean: float
     deviation: float
 
-    def support(self, cosines: Mapping[str, float]) -> dict[str, float]:
+    def bonuses(self, cosines: Mapping[str, float]) -> dict[str, float]:
         """The bonus or deduction for nearness in the score of each hit, by its id."""
         if not cosines:
             return {}
         middle, spread = fmean(cosines.values()), max(pstdev(cosines.values()), LEAST_DEVIATION)
         return {
-            name: support((cosine - self.mean) / self.deviation, (cosine - middle) / spread)
+            name: embedder_bonus((cosine - self.mean) / self.deviation, (cosine - middle) / spread)
             for name, cosine in cosines.items()
         }
 
 
-async def nearness(embedder: Embedder | None, goal: str) -> Nearness | None:
+async def goal_similarity(embedder: Embedder | None, goal: str) -> GoalSimilarity | None:
     """Embed a goal; None without an embedder, or if it fails, so that words alone decide."""
     if embedder is None or not goal.strip():
         return None
@@ -371,7 +377,7 @@ async def nearness(embedder: Embedder | None, goal: str) -> Nearness | None:
         return None
     far = [_cosine(vector, each) for each in unrelated]
     query = QueryVector(embedder=embedder.name, vector=vector)
-    return Nearness(query=query, mean=fmean(far), deviation=max(pstdev(far), LEAST_DEVIATION))
+    return GoalSimilarity(query=query, mean=fmean(far), deviation=max(pstdev(far), LEAST_DEVIATION))
 
 
 def _cosine(one: Vector, other: Vector) -> float:
@@ -384,7 +390,7 @@ class Quotation(Struct, frozen=True, kw_only=True):
     """A message that may be quoted, with those of its sentences that serve."""
 
     hit: RecallHit
-    served: Served
+    served: Relevance
     said: Sequence[str]
 
     @property
@@ -397,7 +403,7 @@ class Quotation(Struct, frozen=True, kw_only=True):
         text = one_line(self.hit.text if whole and len(self.hit.text) <= LONGEST_QUOTED else " … ".join(said))
         text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
         who = f"{self.hit.author}: " if self.hit.author and not text.startswith(self.hit.author) else ""
-        when = f" ({day(self.hit.at)})" if self.hit.at else ""
+        when = f" ({format_day(self.hit.at)})" if self.hit.at else ""
         return BriefLine(
             id=MessageId(self.hit.id),
             kind="message",
@@ -410,7 +416,7 @@ class Quotation(Struct, frozen=True, kw_only=True):
 class BriefSearch:
     """Searches for what serves a brief, within one transaction."""
 
-    def __init__(self, scope: Scope, limits: ScopeLimits, now: datetime, held: HeldVectors) -> None:
+    def __init__(self, scope: Scope, limits: ScopeLimits, now: datetime, held: VectorCache) -> None:
         self.scope = scope
         self.now = now
         self._limits = limits
@@ -420,20 +426,23 @@ class BriefSearch:
         """The memories of the space that match a filter, visible or not."""
         return self.scope.tx.memories.list(self.scope.space, wanted, limit)
 
-    def standing(self, goal: str) -> list[BriefLine]:
+    def answer_rules(self, goal: str) -> list[BriefLine]:
         """How the user wants to be answered, from memories or, if none says it, from messages."""
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
         rules = [
-            each for each, _ in self._memories(question, None) if _rules(each) and rules_here(each.text, goal, self.now)
+            each
+            for each, _ in self._memories(question, None)
+            if _is_answer_rule(each) and rule_applies(each.text, goal, self.now)
         ]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         said = {
-            hit.id: Quotation(hit=hit, served=Served(score=1.0, why=why), said=[one])
+            hit.id: Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
             for hit, _ in self._messages(question, None)
-            if (one := next(filter(is_standing, telling(hit.text)), "")) and rules_here(hit.text, goal, self.now)
+            if (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
+            and rule_applies(hit.text, goal, self.now)
         }
-        kept, quoted = self._quote_sources(rules, lambda each: Served(score=1.0, why=why))
+        kept, quoted = self._quote_sources(rules, lambda each: Relevance(score=1.0, why=why))
         said.update((each.hit.id, each) for each in quoted)
         newest = sorted(said.values(), key=lambda each: (-each.when, each.hit.id))
         lines = [
@@ -441,31 +450,31 @@ class BriefSearch:
         ]
         return [*lines, *self._without_known(newest, kept)][:MOST_STANDING]
 
-    def serving(
-        self, purpose: Purpose, near: Nearness | None, kinds: Collection[Kind]
+    def relevant_to(
+        self, purpose: Purpose, near: GoalSimilarity | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
         for name in self._own_names():
-            purpose.leave_out(name)
+            purpose.exclude_name(name)
         found = dict([*self._about_named(purpose), *self._in_slots(purpose)])
-        question = _question(purpose.wanted())
+        question = _question(purpose.search_terms())
         for kind in kinds:
             # One search per kind, so that no kind crowds out another.
             found.update({each.id: (each, nearness) for each, nearness in self._memories(question, near, kind)})
-        common = self._common(purpose)
+        common = self._common_words(purpose)
         served = [
-            BriefCandidate(record=record, score=one.score * worth(record, self.now), why=one.why)
+            BriefCandidate(record=record, score=one.score * score_factor(record, self.now), why=one.why)
             for record, nearness in found.values()
-            if record.kind in kinds and (one := self._serves(purpose, record, common, nearness))
+            if record.kind in kinds and (one := self._relevance_of(purpose, record, common, nearness))
         ]
         known = {each.record.id for each in served}
-        served += self._answers(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
-        served = [each for each in served if not self._only_denies(each.record.text, purpose)]
+        served += self._best_word_matches(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
+        served = [each for each in served if not self._only_denies_allergy(each.record.text, purpose)]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
         ]
-        why = {each.record.id: Served(score=each.score, why=each.why) for each in best}
+        why = {each.record.id: Relevance(score=each.score, why=each.why) for each in best}
         kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
         said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
         ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
@@ -474,16 +483,18 @@ class BriefSearch:
         left = self._without_known(ranked, kept, purpose)
         return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
 
-    def _answers(self, purpose: Purpose, records: Sequence[Record], known: Collection[str]) -> list[BriefCandidate]:
+    def _best_word_matches(
+        self, purpose: Purpose, records: Sequence[Record], known: Collection[str]
+    ) -> list[BriefCandidate]:
         """The memories with most of the goal's own words, at least half, besides those `known` to serve it."""
-        shares = {each.id: purpose.share(each.text, self._routine(each)) for each in records}
+        shares = {each.id: purpose.word_share(each.text, self._routine_words(each)) for each in records}
         most = max(shares.values(), default=0.0)
         best = [each for each in records if shares[each.id] == most >= HALF]
         if any(each.id in known for each in best):
             return []
         best = sorted(best, key=lambda each: each.at, reverse=True)[:MOST_ANSWERS]
         why = "it has most of the goal's own words"
-        return [BriefCandidate(record=each, score=SERVES * worth(each, self.now), why=why) for each in best]
+        return [BriefCandidate(record=each, score=SERVES * score_factor(each, self.now), why=why) for each in best]
 
     def _about_people(self, purpose: Purpose) -> list[Quotation]:
         """The newest messages about people whom a goal names, if nothing else that is known serves it."""
@@ -491,13 +502,13 @@ class BriefSearch:
         if not names:
             return []
         hits = [hit for hit, _ in self._messages(_question((name, 1.0) for name in names), None)]
-        told = [each for each in hits if not names.isdisjoint(terms(each.text)) and telling(each.text)]
-        why = Served(score=SERVES, why="it is the newest told of somebody whom the goal names")
-        found = [Quotation(hit=each, served=why, said=telling(each.text)) for each in told]
+        told = [each for each in hits if not names.isdisjoint(terms(each.text)) and informative_sentences(each.text)]
+        why = Relevance(score=SERVES, why="it is the newest told of somebody whom the goal names")
+        found = [Quotation(hit=each, served=why, said=informative_sentences(each.text)) for each in told]
         return sorted(found, key=lambda each: (-each.when, each.hit.id))[:MOST_OF_PEOPLE]
 
     def _quote_sources(
-        self, records: Sequence[Record], served: Callable[[Record], Served]
+        self, records: Sequence[Record], served: Callable[[Record], Relevance]
     ) -> tuple[list[Record], list[Quotation]]:
         """Return the memories to show as they are, and quotations of messages in place of the other memories.
 
@@ -506,15 +517,21 @@ class BriefSearch:
         kept: list[Record] = []
         quoted: list[Quotation] = []
         for record in records:
-            said = None if record.attribute not in ("", *MANNER) or record.origin != "user" else self._source(record)
+            said = (
+                None
+                if record.attribute not in ("", *MANNER) or record.origin != "user"
+                else self._source_message(record)
+            )
             if said is None:
                 kept.append(record)
             else:
                 whole = list(sentences(said.text, small_opens=True))
-                quoted.append(Quotation(hit=said, served=served(record), said=telling(said.text) or whole))
+                quoted.append(
+                    Quotation(hit=said, served=served(record), said=informative_sentences(said.text) or whole)
+                )
         return kept, quoted
 
-    def _source(self, record: Record) -> RecallHit | None:
+    def _source_message(self, record: Record) -> RecallHit | None:
         """The one short user message that a memory was read from; None if there is none."""
         pieces = supporting(record)
         if (
@@ -525,43 +542,53 @@ class BriefSearch:
         ):
             return None
         for message in self.scope.tx.log.find(SessionKey(self.scope.space, pieces[0].session), pieces[0].messages):
-            draft, text = message.draft, as_entered(message.draft.text)
+            draft, text = message.draft, entered_text(message.draft.text)
             if message.role == "user" and not message.erased and 0 < len(text) <= LONGEST_QUOTED:
                 return RecallHit(id=message.id, kind="message", text=text, score=0.0, at=draft.at, author=draft.author)
         return None
 
-    def _serves(self, purpose: Purpose, record: Record, common: frozenset[str], nearness: float) -> Served | None:
+    def _relevance_of(
+        self, purpose: Purpose, record: Record, common: frozenset[str], nearness: float
+    ) -> Relevance | None:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)
         more = " ".join(each for each in names if each.casefold() not in SPEAKERS and each not in record.text)
         of_others = record.subject.casefold() not in SPEAKERS
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line about the name.
             return None
-        if (routine := self._routine(record)) and nearness <= 0 and not purpose.share(record.text, routine):
+        if (routine := self._routine_words(record)) and nearness <= 0 and not purpose.word_share(record.text, routine):
             return None
         common |= routine
-        served = purpose.serves(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
+        served = purpose.relevance(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
         if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
-            return Served(score=SERVES, why=f"the goal asks for it: {record.attribute}")
+            return Relevance(score=SERVES, why=f"the goal asks for it: {record.attribute}")
         return served
 
-    def _quotations_for(self, purpose: Purpose, question: Question, near: Nearness | None) -> Iterator[Quotation]:
+    def _quotations_for(self, purpose: Purpose, question: Question, near: GoalSimilarity | None) -> Iterator[Quotation]:
         """The messages that serve a goal; a message that takes one back replaces it."""
         own = frozenset(terms(purpose.text))
         hits = [
             each for each in self._messages(question, near) if likeness(own, frozenset(terms(each[0].text))) < THE_GOAL
         ]
         for hit, nearness in hits:
-            served = [(one, each) for each in telling(hit.text) if (one := purpose.serves(each, nearness=nearness))]
+            served = [
+                (one, each)
+                for each in informative_sentences(hit.text)
+                if (one := purpose.relevance(each, nearness=nearness))
+            ]
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
-                later = self._newest([one for one, _ in hits if takes_back(one.text, hit.text, purpose.areas)], hit)
-                said = telling(later.text) if later else [each for _, each in served]
+                later = self._newest_after(
+                    [one for one, _ in hits if is_withdrawn_by(one.text, hit.text, purpose.areas)], hit
+                )
+                said = informative_sentences(later.text) if later else [each for _, each in served]
                 yield Quotation(hit=later or hit, served=best, said=said)
 
-    def _newest(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
+    def _newest_after(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
         """The last of the messages that were said after `than`."""
-        after = [each for each in hits if each.at and than.at and each.at > than.at and telling(each.text)]
+        after = [
+            each for each in hits if each.at and than.at and each.at > than.at and informative_sentences(each.text)
+        ]
         return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
 
     def _without_known(
@@ -581,22 +608,22 @@ class BriefSearch:
             left = [
                 sentence
                 for sentence in each.said
-                if not (purpose and self._only_denies(sentence, purpose))
-                and not any(_share(words, sentence) >= SAID_AGAIN for words in over)
-                and not any(_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
-                and not any(_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
-                and not any(_only_says(sentence, words, purpose) for words in told)
+                if not (purpose and self._only_denies_allergy(sentence, purpose))
+                and not any(_word_share(words, sentence) >= SAID_AGAIN for words in over)
+                and not any(_word_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
+                and not any(_word_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
+                and not any(_repeats_memory(sentence, words, purpose) for words in told)
             ]
             if left:
                 out.append(each.line(left, whole=not over))
         return out
 
-    def _only_denies(self, text: str, purpose: Purpose) -> bool:
+    def _only_denies_allergy(self, text: str, purpose: Purpose) -> bool:
         """Whether a text only denies an allergy, while the person has another one.
 
         It is still shown if the goal itself asks for it.
         """
-        who, what = denied_allergy(words_of(text))
+        who, what = denied_allergy(unquoted_words(text))
         if not who or not purpose.words.keys().isdisjoint(terms(what)):
             return False
         held = self.records(MemoryFilter(subject=who, archived=False), MOST_OF_ONE)
@@ -610,7 +637,7 @@ class BriefSearch:
             about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
             for record in self.scope.visible(about):
                 if KINDS[record.kind].holds(record, self.now):
-                    purpose.name(record.subject, f"it is about {record.subject}")
+                    purpose.add_name(record.subject, f"it is about {record.subject}")
                     yield record.id, (record, 0.0)
 
     def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
@@ -635,7 +662,7 @@ class BriefSearch:
         return found
 
     def _memories(
-        self, question: Question, near: Nearness | None, kind: Kind | None = None
+        self, question: Question, near: GoalSimilarity | None, kind: Kind | None = None
     ) -> Iterator[tuple[Record, float]]:
         """The memories that share words with the question or are near to it, each with its nearness."""
         asked = RecallQuery(text="brief", kind=kind, project=self._limits.project)
@@ -645,32 +672,32 @@ class BriefSearch:
             if record is not None and record.state in KINDS[record.kind].shown:
                 yield record, nearness
 
-    def _messages(self, question: Question, near: Nearness | None) -> Iterator[tuple[RecallHit, float]]:
+    def _messages(self, question: Question, near: GoalSimilarity | None) -> Iterator[tuple[RecallHit, float]]:
         """Search the user's messages; not within a project, whose logs contain orders that were carried out."""
         if self._limits.project is None:
             index = MessageIndex(RecallQuery(text="brief"), self.scope)
             found = self._hits(index, question, near, looked_at=LOOKED_AT)
             for hit, nearness in found:
-                if hit.role == "user" and (text := as_entered(hit.text)):
+                if hit.role == "user" and (text := entered_text(hit.text)):
                     yield replace(hit, text=text), nearness
 
     def _hits(
-        self, index: MemoryIndex | MessageIndex, question: Question, near: Nearness | None, *, looked_at: int
+        self, index: MemoryIndex | MessageIndex, question: Question, near: GoalSimilarity | None, *, looked_at: int
     ) -> Iterator[tuple[RecallHit, float]]:
-        hits = {each.hit.id: each.hit for each in by_words(index, question, looked_at=looked_at)}
+        hits = {each.hit.id: each.hit for each in search_by_words(index, question, looked_at=looked_at)}
         added: Mapping[str, float] = {}
         if near is not None:
-            meant, _ = by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
-            added = near.support({each.hit.id: each.relevance for each in meant})
+            meant, _ = search_by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
+            added = near.bonuses({each.hit.id: each.relevance for each in meant})
             hits.update((each.hit.id, each.hit) for each in meant)
         for hit in hits.values():
             yield hit, added.get(hit.id, 0.0)
 
-    def _routine(self, record: Record) -> frozenset[str]:
+    def _routine_words(self, record: Record) -> frozenset[str]:
         """Words that say nothing about the subject of a run in a project, such as that it committed or ran tests."""
         return routine_words() if self._limits.project and not KINDS[record.kind].lasts else frozenset()
 
-    def _common(self, purpose: Purpose) -> frozenset[str]:
+    def _common_words(self, purpose: Purpose) -> frozenset[str]:
         """The words of a goal that too many memories contain to be informative."""
         most = max(FEW, COMMON * self.scope.tx.search.size(self.scope.space, "memories").documents)
         counts = self.scope.tx.search.count(self.scope.space, "memories", list(purpose.words), int(most))
@@ -682,26 +709,26 @@ def _question(weights: Iterable[tuple[str, float]]) -> Question:
     return Question(terms=tuple(dict(weights).items()))
 
 
-def _rules(record: Record) -> bool:
+def _is_answer_rule(record: Record) -> bool:
     if record.origin != "user":
         # Only the user says how the user wants to be answered.
         return False
     told = any(each.messages for each in record.evidence)
-    if record.attribute in MANNER and (not told or says_how_to_answer(record.value)):
+    if record.attribute in MANNER and (not told or is_about_answers(record.value)):
         return True
-    return not record.cue and KINDS[record.kind].lasts and is_standing(record.text)
+    return not record.cue and KINDS[record.kind].lasts and is_standing_rule(record.text)
 
 
-def _share(words: frozenset[str], other: str | frozenset[str]) -> float:
+def _word_share(words: frozenset[str], other: str | frozenset[str]) -> float:
     """The share of `words` that another text also contains."""
     beside = frozenset(terms(other)) if isinstance(other, str) else other
     return len(words & beside) / len(words) if words else 0.0
 
 
-def _only_says(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
+def _repeats_memory(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
     """Whether a sentence serves a purpose only by words in a memory that was read from it."""
     said = frozenset(terms(sentence))
-    if not told or _share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
+    if not told or _word_share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
         return False
     rest = " ".join(word for word in sentence.split() if not frozenset(terms(word)) & told)
-    return purpose is None or purpose.serves(rest) is None
+    return purpose is None or purpose.relevance(rest) is None

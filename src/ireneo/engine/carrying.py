@@ -43,25 +43,29 @@ def carry(tx: Transaction, key: SessionKey, old: Head | None, new: Head | None) 
     notes = [note for note in tx.annotations.on_path(key, old.id) if note.at_position > shared and note.kind in _ORDER]
     if not notes:
         return Carried()
-    places = _Places(
+    places = _PositionMap(
         tx.log.path(key, old.id, shared + 1, old.position), tx.log.path(key, new.id, shared, new.position), shared
     )
     opens = {
-        note.id: tx.log.find(key, [note.about.split(" ")[1]])[0].position for note in notes if _is_of_stretch(note)
+        note.id: tx.log.find(key, [note.about.split(" ")[1]])[0].position
+        for note in notes
+        if note.kind == "dispute" or note.since >= 0
     }
     there = {note.words: note for note in reversed(tx.annotations.on_path(key, new.id))}
     names: dict[str, str] = {}
     made: list[Annotation] = []
     lost: list[str] = []
     for note in sorted(notes, key=lambda note: _ORDER.index(note.kind)):
-        moved = places.moved(note, names) if note.id not in opens else places.rewritten(note, opens[note.id], names)
+        moved = (
+            places.move(note, names) if note.id not in opens else places.move_summary_note(note, opens[note.id], names)
+        )
         if moved is None:
             lost += [note.text] if note.kind == "wording" else []
             continue
         if (known := there.get(moved.words)) is not None:
             names[note.id] = known.id
             continue
-        moved = replace(moved, id=_name(moved))
+        moved = replace(moved, id=_carried_id(moved))
         names[note.id] = moved.id
         there[moved.words] = moved
         made.append(moved)
@@ -69,17 +73,13 @@ def carry(tx: Transaction, key: SessionKey, old: Head | None, new: Head | None) 
     return Carried(notes=len(made), lost=tuple(lost))
 
 
-def _name(note: Annotation) -> AnnotationId:
+def _carried_id(note: Annotation) -> AnnotationId:
     """Name a carried annotation; a pin or release as if it had been made at its new place."""
     fields = (note.about, note.claim, note.sort, note.who, note.whom, *note.known_to, str(note.number or ""))
     return annotation_id(note.kind, note.at, note.text, " ".join(filter(None, fields)))
 
 
-def _is_of_stretch(note: Annotation) -> bool:
-    return note.kind == "dispute" or note.since >= 0
-
-
-class _Places:
+class _PositionMap:
     """The position of each message of the old path on the new one."""
 
     def __init__(self, old: Sequence[Message], new: Sequence[Message], shared: int) -> None:
@@ -88,15 +88,15 @@ class _Places:
         self._new = {message.position: message for message in new}
         self._last = max(self._new, default=shared)
         self._old = {message.id: message.position for message in old}
-        self._same = dict(_aligned(old, [message for message in new if message.position > shared]))
+        self._same = dict(_align(old, [message for message in new if message.position > shared]))
 
-    def moved(self, note: Annotation, names: Mapping[str, str]) -> Annotation:
+    def move(self, note: Annotation, names: Mapping[str, str]) -> Annotation:
         """The annotation at its place on the new path, under its old id; `names` has the new ids of carried ones."""
-        at = self._place(note.at_position)
+        at = self._new_position(note.at_position)
         about = names.get(note.about, note.about)
-        return replace(note, at=self._id(at), at_position=at, about=about, source=self._source(note))
+        return replace(note, at=self._message_id(at), at_position=at, about=about, source=self._source(note))
 
-    def rewritten(self, note: Annotation, start: int, names: Mapping[str, str]) -> Annotation | None:
+    def move_summary_note(self, note: Annotation, start: int, names: Mapping[str, str]) -> Annotation | None:
         """The same for an annotation of a summary that begins at `start`; None if its messages have changed."""
         level, first, _ = note.about.split(" ")
         own = range(max(start, self._shared + 1), note.at_position + 1)
@@ -111,20 +111,20 @@ class _Places:
             return None
         return replace(
             note,
-            at=self._id(end),
+            at=self._message_id(end),
             at_position=end,
-            about=f"{level} {self._id(begin) if begin > self._shared else first} {self._id(end)}",
+            about=f"{level} {self._message_id(begin) if begin > self._shared else first} {self._message_id(end)}",
             since=begin if note.since >= 0 else note.since,
             answers=tuple(AnnotationId(names.get(name, name)) for name in note.answers),
         )
 
-    def _place(self, position: int) -> int:
+    def _new_position(self, position: int) -> int:
         if position in self._same:
             return self._same[position]
         before = [there for here, there in self._same.items() if here < position]
         return min(max(before, default=self._shared) + 1, self._last)
 
-    def _id(self, position: int) -> MessageId:
+    def _message_id(self, position: int) -> MessageId:
         return self._new[position].id if position in self._new else MessageId("")
 
     def _source(self, note: Annotation) -> MessageId | None:
@@ -132,12 +132,12 @@ class _Places:
         if note.source is None or note.source not in self._old:
             return note.source
         there = self._same.get(self._old[note.source])
-        return None if there is None else self._id(there)
+        return None if there is None else self._message_id(there)
 
 
-def _aligned(old: Sequence[Message], new: Sequence[Message]) -> Iterable[tuple[int, int]]:
+def _align(old: Sequence[Message], new: Sequence[Message]) -> Iterable[tuple[int, int]]:
     """Pairs of positions with the same message, in order."""
-    ours, theirs = [_said(message) for message in old], [_said(message) for message in new]
+    ours, theirs = [_message_key(message) for message in old], [_message_key(message) for message in new]
     ends = 0
     # After an edit the rest is mostly the same: the slow comparison sees only what lies before that.
     while ends < min(len(ours), len(theirs)) and ours[-1 - ends] == theirs[-1 - ends]:
@@ -148,5 +148,5 @@ def _aligned(old: Sequence[Message], new: Sequence[Message]) -> Iterable[tuple[i
         yield from ((old[here + at].position, new[there + at].position) for at in range(size))
 
 
-def _said(message: Message) -> tuple[object, ...]:
+def _message_key(message: Message) -> tuple[object, ...]:
     return (message.role, message.text, tuple(part.id for part in message.draft.calls))

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ireneo.lessons.guard import Arguments, GuardAdvice, PastCall, SessionSoFar, Trap, TrapIndex, advice, shown_in
-from ireneo.lessons.lessons import cues_beside, cues_to_read, known_traps, projects_of
+from ireneo.lessons.guard import (
+    Arguments,
+    GuardAdvice,
+    PastCall,
+    SessionSoFar,
+    Trap,
+    TrapIndex,
+    advice,
+    shown_lesson_ids,
+)
+from ireneo.lessons.lessons import cues_to_read, known_traps, program_cues, projects_of
 from ireneo.lessons.repositories import REPOSITORY, united_projects
 from ireneo.lessons.run import Observation, is_ruling
-from ireneo.lessons.told_failures import told_traps
+from ireneo.lessons.told_failures import reported_traps
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.record import Record, supporting
@@ -52,18 +61,18 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     cues = (cue for each in records for cue in cues_to_read(each.cue))
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
-    beside = cues_beside(one for seen in observed.values() for one in seen)
+    beside = program_cues(one for seen in observed.values() for one in seen)
     index = known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
     united = repositories(tx, space)
     traps = list(index.traps)
     heard = {each.lesson: f"{each.command} ".lstrip() for each in traps if each.ruling}
-    told = [one for each in records if is_ruling(each.cue) for one in told_traps(each, projects_of(each))]
+    told = [one for each in records if is_ruling(each.cue) for one in reported_traps(each, projects_of(each))]
     # The words of a ruling may name the command more exactly, or where its reader found none.
     told = [each for each in told if each.command.startswith(heard.get(each.lesson, each.command))]
     replaced = {each.lesson for each in told}
-    traps = [*(each for each in traps if each.lesson not in replaced), *told, *_told_traps(tx, space)]
-    traps = [replace(each, projects=_with_united(each.projects, united)) for each in traps]
-    return replace(index, traps=tuple(traps), projects=_with_united(index.projects, united))
+    traps = [*(each for each in traps if each.lesson not in replaced), *told, *_reported_traps(tx, space)]
+    traps = [replace(each, projects=_with_same_repository(each.projects, united)) for each in traps]
+    return replace(index, traps=tuple(traps), projects=_with_same_repository(index.projects, united))
 
 
 def repositories(tx: Transaction, space: str) -> dict[str, frozenset[str]]:
@@ -71,12 +80,12 @@ def repositories(tx: Transaction, space: str) -> dict[str, frozenset[str]]:
     return united_projects(tx.runs.observations(space, [REPOSITORY], MOST_MARKED))
 
 
-def _with_united(projects: tuple[str, ...], united: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+def _with_same_repository(projects: tuple[str, ...], united: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     """Add the projects that are the same repository."""
     return tuple(sorted({one for each in projects for one in united.get(each, frozenset({each}))}))
 
 
-def _told_traps(tx: Transaction, space: str) -> list[Trap]:
+def _reported_traps(tx: Transaction, space: str) -> list[Trap]:
     """The traps of the newest reported failures that no lesson covers."""
     told = tx.memories.list(space, MemoryFilter(kind="failure", states=("active",), archived=False), MOST_TOLD)
     told = _on_branch(tx, space, [each for each in told if not each.cue])
@@ -85,7 +94,7 @@ def _told_traps(tx: Transaction, space: str) -> list[Trap]:
     found: list[Trap] = []
     for each in told:
         of_pieces = zip(each.evidence, each.projects, strict=True)
-        found += told_traps(each, [named or there.get(piece.session, "") for piece, named in of_pieces])
+        found += reported_traps(each, [named or there.get(piece.session, "") for piece, named in of_pieces])
     return sorted(found, key=lambda each: each.lesson)
 
 
@@ -98,7 +107,7 @@ def _on_branch(tx: Transaction, space: str, told: Sequence[Record]) -> list[Reco
     return [each for each in told if each.id in stands]
 
 
-def keep_traps(tx: Transaction, space: str) -> None:
+def store_traps(tx: Transaction, space: str) -> None:
     """Compile and store the traps of a space, unless they are stored."""
     if tx.traps.due(space):
         tx.traps.keep(space, compile_traps(tx, space))
@@ -111,10 +120,10 @@ def session_so_far(messages: Sequence[Message], session: str) -> SessionSoFar:
     asked = ""
     for message in spoken:
         said = message.text
-        told.update(shown_in(said))
+        told.update(shown_lesson_ids(said))
         for part in message.draft.parts:
             if isinstance(part, Result):
-                told.update(shown_in(part.text))
+                told.update(shown_lesson_ids(part.text))
         if message.draft.role == "user" and message.draft.origin == "spoken" and said.strip():
             asked = said
     calls = tuple(
@@ -125,7 +134,7 @@ def session_so_far(messages: Sequence[Message], session: str) -> SessionSoFar:
     return SessionSoFar(calls=calls, asked=asked, told=frozenset(told), session=session)
 
 
-def so_far_in_log(log: LogFormat, lines: Iterable[bytes], session: str) -> SessionSoFar:
+def session_so_far_in_log(log: LogFormat, lines: Iterable[bytes], session: str) -> SessionSoFar:
     """The state of a session in a log that is not stored; `session` selects one of several."""
     found: tuple[Message, ...] = ()
     for logged in log.read(lines, session):
@@ -146,10 +155,12 @@ def check(
 ) -> GuardAdvice | None:
     """Advice on a call (see `Memory.check`); by default `look_back` reads the session's state from the store."""
     index = tx.traps.read(space) or compile_traps(tx, space)
-    return advice(index.traps, tool, arguments, look_back or partial(_stored, tx, space, session), project=project)
+    return advice(
+        index.traps, tool, arguments, look_back or partial(_stored_session, tx, space, session), project=project
+    )
 
 
-def _stored(tx: Transaction, space: str, session: str | None) -> SessionSoFar:
+def _stored_session(tx: Transaction, space: str, session: str | None) -> SessionSoFar:
     key = SessionKey(space, session or "")
     head = tx.log.head(key, MAIN) if session else None
     if head is None:

@@ -19,22 +19,22 @@ from ireneo.context.assemble import Assembled, Composed, Mark, WorkComposer
 from ireneo.context.last_turns import LastTurnsComposer
 from ireneo.context.story import StoryComposer, StoryTeller, billed
 from ireneo.context.view import ContextItem, ContextOptions, bound_from, injected, pad_place, positions, with_pad
-from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
+from ireneo.engine.encode import Composer, Context, check_budget, compose_within, describe_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.language.topics import Voice
-from ireneo.log.message import MESSAGE_TOKENS, Count, Draft, Head, Message, MessageId, Recount, digest
+from ireneo.log.message import MESSAGE_TOKENS, CachedCount, Count, Draft, Head, Message, MessageId, digest
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Span, Store, Transaction
 from ireneo.prompts import FAMILIES
 from ireneo.summaries.by_hand import with_edits
-from ireneo.summaries.notes import noted, rolled_up, statements_of, with_later
+from ireneo.summaries.notes import deeper_sections, note_sections, statements_of, with_later_statements
 from ireneo.summaries.overview import OVERVIEW, OVERVIEW_DEPTH, asked_budget, is_near, tail_summarizer
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, SummaryLevel, Writing, anchor
-from ireneo.summaries.work import CHUNK, Reached, WorkPath, is_kept
+from ireneo.summaries.work import CHUNK, RowProgress, WorkPath, is_kept
 
 WAITING_DEPTH = 0
 """The depth of notes that belong to no block yet."""
@@ -90,7 +90,7 @@ def best_texts(
     return out
 
 
-class NotedTexts:
+class BlockTexts:
     """The texts of an agent's blocks along one path, within one transaction."""
 
     def __init__(self, reader: StoredReader, known: Collection[str] | None = None) -> None:
@@ -106,18 +106,20 @@ class NotedTexts:
         self.rolled: dict[SummaryId, Summary] = {}
         """New texts that are final, since everything below them is written."""
 
-    def of(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[Summary]:
+    def best(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[Summary]:
         """The best text of each block; `made` are blocks that are not stored yet."""
         if not self._there or self._reader.options.policy.strategy is not None:
             return list(blocks)
         self._used = {}
-        texts = [text for text, _ in self._all(blocks, made)]
+        texts = [text for text, _ in self._best_with_source(blocks, made)]
         if texts and texts[-1].is_written:
-            texts[-1] = self._with_later(texts[-1])
+            texts[-1] = self._with_later_notes(texts[-1])
         self.used = tuple(self._used)
         return texts
 
-    def _all(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[tuple[Summary, bool]]:
+    def _best_with_source(
+        self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]
+    ) -> list[tuple[Summary, bool]]:
         direct = self._reader.best_texts(blocks, self._known)
         out: list[tuple[Summary, bool]] = []
         for block, text in zip(blocks, direct, strict=True):
@@ -125,39 +127,39 @@ class NotedTexts:
                 self._used[text.id] = None
                 out.append((text, True))
             else:
-                out.append(self._rolled_up(block, made) if block.sources else self._from_waiting(block))
+                out.append(self._roll_up(block, made) if block.sources else self._from_waiting(block))
         return out
 
-    def _with_later(self, text: Summary) -> Summary:
+    def _with_later_notes(self, text: Summary) -> Summary:
         """The last text, with the notes on messages after it, since not all of these are shown whole.
 
         Notes on further blocks are only added if they are also based on messages that are not shown.
         """
         last = text.last_position
         behind = [each for each in self.waiting if each.last_position > last]
-        behind += [each for each in self._longer(text) if each.last_position > last]
+        behind += [each for each in self._leaf_texts_within(text) if each.last_position > last]
         lines = [(name, line) for name, line in statements_of(behind) if line.position > last]
-        further = self._written(last + 1)
+        further = self._written_leaves(last + 1)
         if further:
             shown = {message.id for message in self._reader.path(last + 1, self._reader.head.position)}
             lines += [(name, line) for name, line in statements_of(further) if not shown.issuperset(line.sources)]
         self._used.update((each.id, None) for each in (*behind, *further))
-        return with_later(text, lines) if lines else text
+        return with_later_statements(text, lines) if lines else text
 
-    def _rolled_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
+    def _roll_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
         stored = {each.id: each for each in self._reader.get([s for s in block.sources if s not in made])}
         under = [made.get(source) or stored[source] for source in block.sources]
-        found = self._all(under, made)
+        found = self._best_with_source(under, made)
         parts, final = [text for text, _ in found], all(final for _, final in found)
         written = [each.writing for each in parts if each.is_written and each.writing]
         if not written:
             return block, final
-        sections = rolled_up(block, parts)
-        return self._keep(replace(block, sections=tuple(sections), writing=_rolled_up_writing(written)), final=final)
+        sections = deeper_sections(block, parts)
+        return self._collect(replace(block, sections=tuple(sections), writing=_rolled_up_writing(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
         """A block's text, from notes taken before the block existed, or for a longer block that begins with it."""
-        pieces = [*self.waiting, *self._longer(block)]
+        pieces = [*self.waiting, *self._leaf_texts_within(block)]
         over = [
             each
             for each in pieces
@@ -177,24 +179,24 @@ class NotedTexts:
             for name, line in statements_of(over, replaced=True)
             if begin <= line.position <= block.last_position
         ]
-        sections = noted(block, lines, is_known)
+        sections = note_sections(block, lines, is_known)
         text = replace(block, sections=tuple(sections), writing=_rolled_up_writing(written))
         whole = all(is_known(place) for place in range(block.first_position, block.last_position + 1))
-        return self._keep(text, final=whole)
+        return self._collect(text, final=whole)
 
-    def _longer(self, block: Summary) -> list[Summary]:
+    def _leaf_texts_within(self, block: Summary) -> list[Summary]:
         """The texts of leaves that begin within an open block."""
         if block.depth != WAITING_DEPTH:
             return []
-        return self._written(block.first_position, block.last_position)
+        return self._written_leaves(block.first_position, block.last_position)
 
-    def _written(self, first: int, last: int | None = None) -> list[Summary]:
+    def _written_leaves(self, first: int, last: int | None = None) -> list[Summary]:
         """The texts of leaves from position `first` on, up to `last`."""
         spans = self._reader.written_leaves(first)
         ids = [each.id for each in spans if last is None or each.first_position <= last]
         return [each for each in self._reader.get(ids) if self._known is None or each.id in self._known]
 
-    def _keep(self, text: Summary, *, final: bool) -> tuple[Summary, bool]:
+    def _collect(self, text: Summary, *, final: bool) -> tuple[Summary, bool]:
         """Give a `final` text its own id and collect it for storing; others keep their block's id."""
         if not final or self._known is not None:
             return text, final
@@ -213,7 +215,7 @@ def _rolled_up_writing(written: Sequence[Writing]) -> Writing:
     )
 
 
-def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
+def store_summaries(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
     """Store `summaries`, without those whose messages were pruned meanwhile; returns how many were new.
 
     Nothing is stored if messages were erased meanwhile, since the texts may contain them. `erased` is how many were
@@ -252,7 +254,7 @@ class StoredReader:
         self.voice = voice
         self._tx = tx
         self._key = key
-        self._noted: dict[tuple[str, ...] | None, NotedTexts] = {}
+        self._noted: dict[tuple[str, ...] | None, BlockTexts] = {}
         self._used: Sequence[str] = ()
 
     def path(self, first: int, last: int) -> Sequence[Message]:
@@ -326,14 +328,14 @@ class StoredReader:
             return self.best_texts(summaries, known)
         heeded = None if known is None else tuple(known)
         if heeded not in self._noted:
-            self._noted[heeded] = NotedTexts(self, heeded)
+            self._noted[heeded] = BlockTexts(self, heeded)
         noted = self._noted[heeded]
-        texts = noted.of(summaries, made)
+        texts = noted.best(summaries, made)
         self._used = noted.used
         return texts
 
     @property
-    def taken_up(self) -> Sequence[str]:
+    def used_texts(self) -> Sequence[str]:
         """The ids of the stored texts that the last result was made from."""
         return self._used
 
@@ -347,7 +349,7 @@ class StoredReader:
         return dict(self._tx.log.drafts(self._key, ids).items()) if ids else {}
 
 
-def reader_of(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> StoredReader:
+def offline_reader(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> StoredReader:
     """A reader for uses that need no model's texts."""
     return StoredReader(tx, key, head, ContextOptions(budget=0, policy=policy, count=len))
 
@@ -362,13 +364,13 @@ class DueBlocks(Struct, frozen=True, kw_only=True):
     """Blocks of a path that are still to be written."""
 
     head: Head
-    reached: Reached
+    reached: RowProgress
     erased: int
     """How many messages of the session were erased when it was read."""
 
 
 def due_ahead(
-    tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, reached: Reached | None = None
+    tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, reached: RowProgress | None = None
 ) -> DueBlocks | None:
     """The blocks that are due up to a head, by default a branch's; None if a context has little to write.
 
@@ -377,18 +379,18 @@ def due_ahead(
     head = tx.log.head(key, to) if isinstance(to, str) else to
     if head is None or head.position < BEHIND:
         return None
-    reached = reached or WorkPath(reader_of(tx, key, head, policy), policy).stored(head.position)
+    reached = reached or WorkPath(offline_reader(tx, key, head, policy), policy).stored_row(head.position)
     if head.position - reached.position < BEHIND:
         return None
     return DueBlocks(head=head, reached=reached, erased=tx.sessions.erased(key))
 
 
-async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[Reached]:
+async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[RowProgress]:
     """Write the due blocks, one chunk per transaction; what is written remains if this is interrupted."""
     reached, last = due.reached, due.head.position
 
-    def advance(tx: Transaction, reached: Reached) -> Reached:
-        return WorkPath(reader_of(tx, key, due.head, policy), policy).advance(reached, last)
+    def advance(tx: Transaction, reached: RowProgress) -> RowProgress:
+        return WorkPath(offline_reader(tx, key, due.head, policy), policy).advance(reached, last)
 
     while last - reached.position >= CHUNK:
         try:
@@ -396,7 +398,7 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
         except MessageNotFound:
             return  # Its end was pruned meanwhile.
         if reached.made:
-            await store.write(keep, key, reached.made, due.erased)
+            await store.write(store_summaries, key, reached.made, due.erased)
         yield reached
 
 
@@ -417,7 +419,7 @@ def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
     return max(pad.tokens, whole) if options.policy.cuts else pad.tokens
 
 
-class Padding:
+class ScratchpadHistory:
     """Remembers the scratchpads that a session showed, to know which thinking is still valid.
 
     It assumes one process that uses one `Session` before each model call; what others showed is unknown, so earlier
@@ -432,7 +434,7 @@ class Padding:
         self._bound_from = 0
         """Thinking may be shown for turns from this position on."""
 
-    def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
+    def pad_item(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
         """The scratchpad for a context of this budget; None if there is no scratchpad, or no room for it."""
         pad = tx.pads.read(space, self.task)
         if pad is None or (pad.project and pad.project != self._project(tx, space)):
@@ -446,16 +448,16 @@ class Padding:
         info = tx.sessions.get(SessionKey(space, self.session))
         return (info.project if info else None) or ""
 
-    def put(
+    def insert_pad(
         self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, options: ContextOptions
     ) -> list[ContextItem]:
         """Insert the scratchpad, and drop thinking that was written in view of another one."""
         if options.thinking == "prefix":
-            self._note(shown, pad, head)
+            self._record_change(shown, pad, head)
             shown = bound_from(shown, self._bound_from, options.count)
         return with_pad(shown, pad)
 
-    def _note(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
+    def _record_change(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
         place = pad_place(shown)
         at = positions(shown)[place] if place < len(shown) else head.position + 1
         stands = (at, pad.text) if pad else None
@@ -483,10 +485,10 @@ class ContextCache:
         self.composed: RecentValues[Composed] = RecentValues(CACHED)
         """The contexts composed last: their beginnings stay the same until a rebuild."""
         self.statements = Statements(count)
-        self.recount = Recount(count)
+        self.recount = CachedCount(count)
         """Counts payloads, most of which the last context already contained."""
         self.teller = StoryTeller(count)
-        self.pads = Padding(session, task)
+        self.pads = ScratchpadHistory(session, task)
         self._erased = 0
 
     def renew(self, erased: int) -> None:
@@ -499,7 +501,7 @@ class ContextCache:
             self._erased = erased
 
 
-class _Cut(Struct, frozen=True, kw_only=True):
+class _CutContext(Struct, frozen=True, kw_only=True):
     """A context made from one snapshot, and what must be stored from it."""
 
     context: Context
@@ -527,9 +529,9 @@ async def context(
     the path are read here; those in `options` are ignored.
     """
     check_budget(options.budget)
-    cut = await store.read(_cut, key, branch, chat, options, voice, cache)
+    cut = await store.read(_cut_path, key, branch, chat, options, voice, cache)
     try:
-        await _keep(store, key, options, cut)
+        await _store_cut(store, key, options, cut)
     except ReadOnlyStore as error:
         # Not recording the want of an overview doesn't harm the context.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
@@ -538,7 +540,7 @@ async def context(
     return cut.context
 
 
-def _cut(
+def _cut_path(
     tx: Transaction,
     key: SessionKey,
     branch: str,
@@ -546,10 +548,10 @@ def _cut(
     options: ContextOptions,
     voice: Voice,
     cache: ContextCache,
-) -> _Cut:
+) -> _CutContext:
     head = tx.log.head(key, branch)
     if head is None:
-        return _Cut(context=make_context(options.budget, 0, chat, chat.encode(()), (), options.count))
+        return _CutContext(context=describe_context(options.budget, 0, chat, chat.encode(()), (), options.count))
     policy = options.policy
     with cache.lock:
         erased = tx.sessions.erased(key)
@@ -564,32 +566,34 @@ def _cut(
             options = replace(options, kept=Statements(options.count, own) if own else cache.statements)
             cache.recount.turn()
         reader = StoredReader(tx, key, head, options, voice)
-        pad = cache.pads.shown(tx, key.space, options.budget, options.count)
+        pad = cache.pads.pad_item(tx, key.space, options.budget, options.count)
         room = room_for(pad, options)
 
-        def handed(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+        def native_drafts(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
             return reader.natives([MessageId(each.id) for each in shown if each.whole])
 
-        def fit(composer: Composer, count: Count) -> tuple[Context, Assembled]:
-            put = partial(cache.pads.put, pad=pad, head=head, options=options)
-            return fitted(composer, head.total_tokens, chat, options, handed, room=room, put=put, count=count)
+        def compose_with_pad(composer: Composer, count: Count) -> tuple[Context, Assembled]:
+            put = partial(cache.pads.insert_pad, pad=pad, head=head, options=options)
+            return compose_within(
+                composer, head.total_tokens, chat, options, native_drafts, room=room, put=put, count=count
+            )
 
         if policy.story:
             path = StoryPath(reader, policy, cache.teller.recalled, options.budget)
             stored = {"overviews": reader.overviews(), "tails": reader.tails()}
             story = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP, **stored)
-            made, _ = fit(story, options.count)
+            made, _ = compose_with_pad(story, options.count)
             context = replace(made, behind=story.behind)
             wanted = _wanted_overview(tx, key, head, options) if story.lacks_overview else None
-            return _Cut(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
+            return _CutContext(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)
         composer: Composer = WorkComposer(work, mark, options, cache.composed)
         if policy.cuts:
             composer = LastTurnsComposer(work, options)
-        made, assembled = fit(composer, cache.recount)
+        made, assembled = compose_with_pad(composer, cache.recount)
         new = assembled.mark if assembled.mark != mark else None
-        return _Cut(context=made, made=[*work.made, *reader.rolled_up], mark=new, erased=erased)
+        return _CutContext(context=made, made=[*work.new_summaries, *reader.rolled_up], mark=new, erased=erased)
 
 
 def _wanted_overview(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
@@ -608,25 +612,27 @@ def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOpti
     return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
 
 
-async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
+async def store_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
     """Store summaries in batches, so that no other writer waits for long; sources come before what is made of them."""
     for place in range(0, len(made), KEPT_TOGETHER):
-        await store.write(keep, key, made[place : place + KEPT_TOGETHER], erased)
+        await store.write(store_summaries, key, made[place : place + KEPT_TOGETHER], erased)
 
 
-async def _keep(store: Store, key: SessionKey, options: ContextOptions, cut: _Cut) -> None:
+async def _store_cut(store: Store, key: SessionKey, options: ContextOptions, cut: _CutContext) -> None:
     if not cut.made and cut.mark is None:
         return
     whole = len(cut.made) - len(cut.made) % KEPT_TOGETHER
-    await keep_made(store, key, cut.made[:whole], cut.erased)
-    await store.write(_keep_last, key, options, cut, cut.made[whole:])
+    await store_made(store, key, cut.made[:whole], cut.erased)
+    await store.write(_store_last_batch, key, options, cut, cut.made[whole:])
 
 
-def _keep_last(tx: Transaction, key: SessionKey, options: ContextOptions, cut: _Cut, made: Sequence[Summary]) -> None:
+def _store_last_batch(
+    tx: Transaction, key: SessionKey, options: ContextOptions, cut: _CutContext, made: Sequence[Summary]
+) -> None:
     if was_erased(tx, key, cut.erased):
         return
     if made:
-        keep(tx, key, made, cut.erased)
+        store_summaries(tx, key, made, cut.erased)
     mark = cut.mark
     # Its head may have been pruned meanwhile.
     if mark is not None and tx.log.find(key, [mark.at]):

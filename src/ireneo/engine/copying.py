@@ -64,18 +64,18 @@ async def copy_store(
     return tally
 
 
-def _heads(tx: Transaction, key: SessionKey) -> list[Head]:
+def _path_ends(tx: Transaction, key: SessionKey) -> list[Head]:
     """The ends of all paths, the abandoned first: equal hits rank by when they were stored."""
     on_branches = [head for head in tx.sessions.branches(key).values() if head is not None]
     return list({head.id: head for head in (*tx.upkeep.abandoned_heads(key), *on_branches)}.values())
 
 
-def _page(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> list[Message]:
+def _message_page(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> list[Message]:
     """The next messages of a path, with their native payloads and log records."""
     return whole_messages(tx, key, tx.log.path(key, to, first, first + PAGE - 1))
 
 
-def _store(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> int:
+def _store_messages(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> int:
     new = tx.log.insert(key, messages)
     erased = [message for message in messages if message.erased]
     if erased:
@@ -86,17 +86,17 @@ def _store(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> int
 async def _copy_session(source: Store, target: Store, info: SessionInfo, tally: CopyTally) -> None:
     key = info.key
     await target.write(lambda tx: tx.sessions.create(key, info.source))
-    heads = await source.read(_heads, key)
+    heads = await source.read(_path_ends, key)
     for head in heads:
         for first in range(0, head.position + 1, PAGE):
-            messages = await source.read(_page, key, head.id, first)
-            tally.new_messages += await target.write(_store, key, messages)
+            messages = await source.read(_message_page, key, head.id, first)
+            tally.new_messages += await target.write(_store_messages, key, messages)
     await _copy_derived(source, target, info)
     for head in heads:
         for first in range(0, head.position + 1, PAGE):
             if await source.read(_digest, key, head.id, first) != await target.read(_digest, key, head.id, first):
                 raise StoreError(f"Positions {first} and on of session {key.session!r} differ after the copy.")
-    here, there = await source.read(_summed, key), await target.read(_summed, key)
+    here, there = await source.read(_session_totals, key), await target.read(_session_totals, key)
     if here != there:
         raise StoreError(
             f"Session {key.session!r} differs after the copy; copy again when nobody writes, into a store of its own."
@@ -120,7 +120,7 @@ async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None
     marks = await source.read(lambda tx: tx.read_marks.of_session(key))
     spent = await source.read(lambda tx: tx.spending.of_session(key))
 
-    def make(tx: Transaction) -> None:
+    def store_derived(tx: Transaction) -> None:
         for branch, head in branches.items():
             tx.log.move(key, branch, None if head is None else head.id)
         for rebuild in rebuilds:
@@ -135,14 +135,14 @@ async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None
         if left.calls > 0 or left.tokens > 0:
             tx.spending.add(key, BEFORE, left)
 
-    await target.write(make)
+    await target.write(store_derived)
 
 
 def _digest(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> str:
-    return hashlib.sha256(repr(_page(tx, key, to, first)).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr(_message_page(tx, key, to, first)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class _Summed(Struct, frozen=True, kw_only=True):
+class _SessionTotals(Struct, frozen=True, kw_only=True):
     """The values that must be equal on both sides, besides the messages of a session."""
 
     messages: int
@@ -153,19 +153,19 @@ class _Summed(Struct, frozen=True, kw_only=True):
     notes: frozenset[str]
 
 
-def _summed(tx: Transaction, key: SessionKey) -> _Summed:
+def _session_totals(tx: Transaction, key: SessionKey) -> _SessionTotals:
     info = tx.sessions.get(key)
-    return _Summed(
+    return _SessionTotals(
         messages=info.messages if info else 0,
         tokens=info.tokens if info else 0,
         branches=dict(tx.sessions.branches(key)),
-        ends=frozenset(head.id for head in _heads(tx, key)),
+        ends=frozenset(head.id for head in _path_ends(tx, key)),
         summaries=tuple(tx.upkeep.summaries(key)),
         notes=frozenset(note.id for note in all_annotations(tx, key)),
     )
 
 
-async def _memories(store: Store, space: str) -> AsyncIterator[Sequence[Record]]:
+async def _memory_pages(store: Store, space: str) -> AsyncIterator[Sequence[Record]]:
     """The memories of a space, page by page."""
     wanted = MemoryFilter()
     while records := await store.read(lambda tx, wanted: tx.memories.list(space, wanted, PAGE), wanted):
@@ -175,7 +175,7 @@ async def _memories(store: Store, space: str) -> AsyncIterator[Sequence[Record]]
 
 async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTally) -> None:
     """Copy memories, scratchpads, runs with their observations, and the ledger of learned files."""
-    async for records in _memories(source, space):
+    async for records in _memory_pages(source, space):
         await target.write(lambda tx, records: tx.memories.put(space, records), records)
         tally.memories += len(records)
     for run in await source.read(lambda tx: tx.runs.list(space)):
@@ -185,13 +185,13 @@ async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTal
     pads = await source.read(lambda tx: tx.pads.list(space))
     files = await source.read(lambda tx: tx.ledger.list(space))
 
-    def keep(tx: Transaction) -> None:
+    def store_learned(tx: Transaction) -> None:
         for pad in reversed(pads):
             tx.pads.write(space, pad)
         for file in files:
             tx.ledger.mark(space, file)
 
-    await target.write(keep)
+    await target.write(store_learned)
     if await _digest_learned(source, space) != await _digest_learned(target, space):
         raise StoreError(
             f"What space {space!r} has learned differs after the copy; copy again when nobody writes, into a store of "
@@ -201,7 +201,7 @@ async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTal
 
 async def _digest_learned(store: Store, space: str) -> str:
     digest = hashlib.sha256()
-    async for records in _memories(store, space):
+    async for records in _memory_pages(store, space):
         digest.update(msgspec.json.encode(records))
     others = await store.read(lambda tx: [tx.runs.list(space), tx.pads.list(space), tx.ledger.list(space)])
     digest.update(msgspec.json.encode(others))

@@ -15,7 +15,15 @@ from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import DiaryEntry
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.write_diary import AgentNotes, as_text, claimed, marked, render_diary, write_diary, written_in
+from ireneo.lessons.write_diary import (
+    AgentNotes,
+    mark_unverified,
+    notes_claims,
+    parse_notes,
+    render_diary,
+    serialise_notes,
+    write_diary,
+)
 from ireneo.log.message import Call, Count, Draft, Head, Message, MessageId, Part, Result, Text
 from ireneo.log.tree import Annotation, SessionKey, annotation_id
 from ireneo.ports.store import Store, Transaction
@@ -64,13 +72,13 @@ def _read_window(
             if message.draft.origin == "summary" or message.erased:
                 continue
             clean = cleaning.message(message)
-            short = replace(clean, draft=shortened(clean.draft))
+            short = replace(clean, draft=shorten_draft(clean.draft))
             (window if message.draft.origin == "spoken" else put_in).append(short)
             size += sum(_size(part) for part in short.parts)
     return PathWindow(spoken=window, put_in=put_in), head.position + 1
 
 
-def parts(window: PathWindow, most: int) -> list[PathWindow]:
+def split_window(window: PathWindow, most: int) -> list[PathWindow]:
     """Split a window into parts of about `most` tokens, at turns or, after twice as many tokens, at an answer."""
     out: list[PathWindow] = []
     size = 0
@@ -84,14 +92,14 @@ def parts(window: PathWindow, most: int) -> list[PathWindow]:
     return [each for each in out if each.spoken]
 
 
-def shortened(draft: Draft) -> Draft:
+def shorten_draft(draft: Draft) -> Draft:
     """`draft` with the middle of its long texts left out."""
     if all(_size(part) <= MOST_RESULT for part in draft.parts):
         return draft
-    return replace(draft, parts=tuple(_shortened(part) for part in draft.parts))
+    return replace(draft, parts=tuple(_shorten_part(part) for part in draft.parts))
 
 
-def _shortened(part: Part) -> Part:
+def _shorten_part(part: Part) -> Part:
     if isinstance(part, Text):
         return replace(part, text=_head_and_tail(part.text))
     if isinstance(part, Result):
@@ -136,7 +144,7 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
 
     def read_head(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
         head = tx.log.head(key, branch)
-        return head, written_on_path(tx, key, head.id) if head else ()
+        return head, agent_notes_on_path(tx, key, head.id) if head else ()
 
     def read(window: Sequence[Message]) -> tuple[DiaryEntry, ...]:
         material = RunMaterial(session=key.session, messages=tuple(window))
@@ -158,25 +166,25 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
     """
     head = await store.read(lambda tx: tx.log.head(key, branch))
     last: Message | None = None
-    unknown = claimed(given)
+    unknown = notes_claims(given)
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            unknown = await asyncio.to_thread(_not_shown, unknown, window.spoken)
+            unknown = await asyncio.to_thread(_unsupported_claims, unknown, window.spoken)
             last = window.spoken[-1]
     if last is None:
         raise BadInput(f"Session {key.session} has no message yet; append what was done, and then write its diary.")
-    text = as_text(marked(given, unknown))
+    text = serialise_notes(mark_unverified(given, unknown))
     name = annotation_id("entry", last.id, text)
     note = Annotation(id=name, kind="entry", at=last.id, at_position=last.position, text=text, by="model")
     await store.write(lambda tx: tx.annotations.put(key, [note]))
     return note
 
 
-def _not_shown(claims: Collection[TextClaim], window: Sequence[Message]) -> set[TextClaim]:
+def _unsupported_claims(claims: Collection[TextClaim], window: Sequence[Message]) -> set[TextClaim]:
     shown = SourceIndex(source_texts(window))
     return {claim for claim in claims if not shown.supports(claim)}
 
 
-def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
+def agent_notes_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
     """The diary entries of agents on the path to `to`, in order."""
-    return tuple(written_in(note) for note in tx.annotations.on_path(key, to) if note.kind == "entry")
+    return tuple(parse_notes(note) for note in tx.annotations.on_path(key, to) if note.kind == "entry")

@@ -68,7 +68,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     """Ids or phrases that identify the store's own sentence about the same fault, which is left out."""
 
 
-def _fault(
+def _make_fault(
     session: str, text: str, advice: str = RESTORE, cure: Repair | None = None, about: Iterable[str] = ()
 ) -> Diagnosis:
     finding = Finding(kind="fault", session=session, text=text, advice=advice)
@@ -76,19 +76,19 @@ def _fault(
 
 
 def _unreadable(what: str, error: Exception, session: str = "") -> Diagnosis:
-    return _fault(session, f"{what} can't be looked at to its end: {str(error).rstrip('.')}.")
+    return _make_fault(session, f"{what} can't be looked at to its end: {str(error).rstrip('.')}.")
 
 
-def _note(session: str, text: str, advice: str = "") -> Diagnosis:
+def _make_note(session: str, text: str, advice: str = "") -> Diagnosis:
     return Diagnosis(finding=Finding(kind="note", session=session, text=text, advice=advice))
 
 
-def _summary_named(summary: Summary) -> str:
+def _describe_summary(summary: Summary) -> str:
     what = f"{summary.level} {summary.depth}"
-    return f"{short(summary.id)} ({what}, {_stretch_of(summary.first_position, summary.last_position)})"
+    return f"{short(summary.id)} ({what}, {_describe_positions(summary.first_position, summary.last_position)})"
 
 
-def _stretch_of(first: int, last: int) -> str:
+def _describe_positions(first: int, last: int) -> str:
     """Positions in words, counted from 1."""
     return f"message {first + 1:,}" if first == last else f"messages {first + 1:,}–{last + 1:,}"
 
@@ -123,17 +123,17 @@ def _read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
         try:
-            there.update(_bare(tx.summaries.get(key, chunk), chunk))
+            there.update(_without_content(tx.summaries.get(key, chunk), chunk))
         except UNREADABLE:
             for name in chunk:
                 try:
-                    there.update(_bare(tx.summaries.get(key, [name]), [name]))
+                    there.update(_without_content(tx.summaries.get(key, [name]), [name]))
                 except UNREADABLE as error:
                     unreadable[name] = str(error)
     return StoredSummaries(there=there, unreadable=unreadable)
 
 
-def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, Summary]:
+def _without_content(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, Summary]:
     """Summaries by the id they are stored under, without their content, since there may be very many."""
     return {name: replace(each, sections=(), threads=ThreadChanges()) for name, each in zip(ids, read, strict=True)}
 
@@ -143,20 +143,22 @@ def _check_summaries(
 ) -> list[Diagnosis]:
     """Check each summary by itself; `faults` is what the store reports of its values."""
     said = {name: each for each in faults for name in _ID.findall(each)}
-    above = _above_of(stored)
+    above = _dependents(stored)
     found = [
-        _broken([name], f"Summary {short(name)} can't be read: {why}.", key, above)
+        _removable_fault([name], f"Summary {short(name)} can't be read: {why}.", key, above)
         for name, why in stored.unreadable.items()
     ]
     for name, summary in stored.there.items():
-        if why := _misnamed(name, summary) or _misplaced(tx, key, summary) or _unmade(summary, stored):
-            found.append(_broken([name], f"Summary {_summary_named(replace(summary, id=name))} {why}.", key, above))
+        if why := _id_fault(name, summary) or _position_fault(tx, key, summary) or _source_fault(summary, stored):
+            found.append(
+                _removable_fault([name], f"Summary {_describe_summary(replace(summary, id=name))} {why}.", key, above)
+            )
         elif name in said:
-            found.append(_broken([name], said[name], key, above))
+            found.append(_removable_fault([name], said[name], key, above))
     return found
 
 
-def _broken(
+def _removable_fault(
     ids: Sequence[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
 ) -> Diagnosis:
     """A fault that is repaired by removing summaries, and all summaries that were made from them."""
@@ -166,10 +168,10 @@ def _broken(
         higher = [each for name in waiting for each in above.get(name, ()) if each not in gone]
         gone.update(dict.fromkeys(higher))
         waiting = higher
-    return _fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
+    return _make_fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
 
 
-def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
+def _dependents(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
     """For each summary the ids of the summaries that were made from it."""
     out: dict[SummaryId, list[SummaryId]] = {}
     for summary in stored.canonical:
@@ -178,15 +180,15 @@ def _above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
     return out
 
 
-def _misnamed(name: SummaryId, summary: Summary) -> str:
+def _id_fault(name: SummaryId, summary: Summary) -> str:
     """A wrong id: a search for its stretch would not find it, or find the wrong summary."""
-    if name == summary.id and _is_passing(summary):
+    if name == summary.id and _is_temporary(summary):
         return ""
     right = anchor(summary.level, summary.first, summary.last, summary.summarizer)
     return "" if name == summary.id == right else "has an id that is not that of its stretch"
 
 
-def _is_passing(summary: Summary) -> bool:
+def _is_temporary(summary: Summary) -> bool:
     """Whether a block of a story was made for one context.
 
     Its id depends on the blocks that it joins, and another context may join others, so they may overlap.
@@ -194,7 +196,7 @@ def _is_passing(summary: Summary) -> bool:
     return summary.level == "story" and summary.summarizer.endswith(PASSING)
 
 
-def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
+def _position_fault(tx: Transaction, key: SessionKey, summary: Summary) -> str:
     """Wrong positions, or a wrong count of the tokens of its messages."""
     try:
         first = tx.log.path(key, summary.last, summary.first_position, summary.first_position)
@@ -223,7 +225,7 @@ def _is_running(summary: Summary) -> bool:
     return "/running/" in summary.summarizer
 
 
-def _unmade(summary: Summary, stored: StoredSummaries) -> str:
+def _source_fault(summary: Summary, stored: StoredSummaries) -> str:
     """Sources that are missing or do not add up to the summary."""
     if summary.writing is not None or not summary.sources or _is_running(summary):
         return ""
@@ -249,12 +251,14 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
     return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
 
 
-def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries) -> list[Diagnosis]:
+def _check_overlaps(
+    tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries
+) -> list[Diagnosis]:
     """Summaries that cover the same messages of a branch."""
     kinds = sorted(
-        {(each.summarizer, each.depth) for each in stored.canonical if not (_is_running(each) or _is_passing(each))}
+        {(each.summarizer, each.depth) for each in stored.canonical if not (_is_running(each) or _is_temporary(each))}
     )
-    above = _above_of(stored)
+    above = _dependents(stored)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
         for summarizer, depth in kinds:
@@ -262,10 +266,10 @@ def _check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stor
             row = [stored.there[span.id] for span in spans if span.id in stored.there]
             for one, other in _overlapping(row):
                 text = (
-                    f"Summaries {_summary_named(one)} and {_summary_named(other)} both cover "
-                    f"{_stretch_of(other.first_position, min(one.last_position, other.last_position))}."
+                    f"Summaries {_describe_summary(one)} and {_describe_summary(other)} both cover "
+                    f"{_describe_positions(other.first_position, min(one.last_position, other.last_position))}."
                 )
-                found.setdefault((one.id, other.id), _broken([one.id, other.id], text, key, above))
+                found.setdefault((one.id, other.id), _removable_fault([one.id, other.id], text, key, above))
     return list(found.values())
 
 
@@ -301,13 +305,13 @@ def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone
         )
         advice = "`ireneo doctor --repair` takes it off the mark; the text of the structure is shown there."
         done = "Taken off the mark; the text of the structure is shown there."
-        found.append(_fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
+        found.append(_make_fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
     stretches = {each.stretch for each in stored.there.values()}
     for dispute in all_annotations(tx, key):
         if dispute.kind == "dispute" and dispute.about not in stretches:
             place = f"Dispute {short(dispute.id)} at message {dispute.at_position + 1:,}"
             text = f"{place} is about a summary that is not there."
-            found.append(_note(key.session, text, "It holds again as soon as the summary is made again."))
+            found.append(_make_note(key.session, text, "It holds again as soon as the summary is made again."))
     return found
 
 
@@ -324,7 +328,7 @@ def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now
     texts = _by_text_id(stored) if leases else {}
     found = []
     for lease in leases:
-        work = _work_named(lease, texts)
+        work = _describe_work(lease, texts)
         if lease.work == VISIT and lease.failures:
             text = f"`ireneo work` passed it over: {lease.error.strip().rstrip('.')}."
             advice = "It is tried again when it changes, and by the next `ireneo work`."
@@ -344,7 +348,7 @@ def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now
             advice, done = "`ireneo doctor --repair` forgets the lease.", "The lease is forgotten."
         else:
             continue
-        found.append(_fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
+        found.append(_make_fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
     return found
 
 
@@ -359,10 +363,10 @@ def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
     return out
 
 
-def _work_named(lease: Lease, texts: Mapping[str, Summary]) -> str:
+def _describe_work(lease: Lease, texts: Mapping[str, Summary]) -> str:
     summary = texts.get(lease.work)
     if summary is not None:
-        return f"The text of {_summary_named(summary)}"
+        return f"The text of {_describe_summary(summary)}"
     return f"Work {short(lease.work) if lease.work.startswith('s_') else lease.work}"
 
 
@@ -389,12 +393,12 @@ def _check_messages(
     for path in paths:
         for sentence, about in _faults_along(tx, key, path, on_looked):
             if len(found) < MOST_NAMED:
-                found.append(_fault(key.session, sentence, about=(about,)))
+                found.append(_make_fault(key.session, sentence, about=(about,)))
             else:
                 more.append(about)
     if more:
         text = f"{len(more):,} more messages are wrong in the same way."
-        found.append(_fault(key.session, text, about=(*more, MORE_ARE_WRONG)))
+        found.append(_make_fault(key.session, text, about=(*more, MORE_ARE_WRONG)))
     return found
 
 
@@ -453,18 +457,18 @@ def _check_paths(key: SessionKey, branches: Mapping[str, Head | None], paths: Se
         furthest = max(loose, key=lambda path: path.head.position).head
         makes = f"`ireneo rewind {key.session} {short(furthest.id)}` makes one."
         advice = f"Import its log again, if that was broken off; or {makes}"
-        return [_fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
+        return [_make_fault(key.session, f"No branch leads to any of its {_describe_counts(loose)}.", advice)]
     if not branches:
-        return [_note(key.session, "It has neither a message nor a branch.")]
+        return [_make_note(key.session, "It has neither a message nor a branch.")]
     if not loose:
         return []
     which = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
-    text = f"{_counted(loose)} stand on {which} abandoned; no branch leads there."
+    text = f"{_describe_counts(loose)} stand on {which} abandoned; no branch leads there."
     advice = f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
-    return [_note(key.session, text, advice)]
+    return [_make_note(key.session, text, advice)]
 
 
-def _counted(loose: Sequence[TreePath]) -> str:
+def _describe_counts(loose: Sequence[TreePath]) -> str:
     messages, tokens = sum(path.messages for path in loose), sum(path.tokens for path in loose)
     return f"{messages:,} {'message' if messages == 1 else 'messages'} ({tokens:,} tokens)"
 
@@ -510,13 +514,13 @@ async def examine(
     store: Store, space: str, now: datetime, *, repair: bool, quick: bool, on_looked: OnProgress
 ) -> list[Finding]:
     """Return the faults and notes of the whole store and of each session of a space (see `Memory.doctor`)."""
-    faults = await _faults(store, quick=quick)
+    faults = await _store_faults(store, quick=quick)
     found: list[Diagnosis] = []
     keys: list[SessionKey] = []
     try:
         keys += [info.key for info in await store.read(lambda tx: tx.sessions.list(space))]
     except UNREADABLE as error:
-        found.append(_fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+        found.append(_make_fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
     diagnose = partial(_diagnose, now=now, faults=faults, on_looked=None if quick else on_looked)
     for key in keys:
         of_session = await store.read(diagnose, key)
@@ -538,11 +542,11 @@ async def examine(
         for each in faults
         if not any(name in each for name in known)
     ]
-    unscrubbed = await _unscrubbed(store, repair=repair)
+    unscrubbed = await _check_scrubbing(store, repair=repair)
     return [*of_store, *of_words, *of_runs, *(each.finding for each in found), *unscrubbed]
 
 
-async def _faults(store: Store, *, quick: bool) -> list[str]:
+async def _store_faults(store: Store, *, quick: bool) -> list[str]:
     """The faults that the store reports of itself and, unless `quick`, of every value in it."""
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
@@ -564,11 +568,11 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
-        return [*await _faults(store, quick=quick), f"What follows from the log can't be repaired: {error}"]
-    return await _faults(store, quick=quick)
+        return [*await _store_faults(store, quick=quick), f"What follows from the log can't be repaired: {error}"]
+    return await _store_faults(store, quick=quick)
 
 
-async def _unscrubbed(store: Store, *, repair: bool) -> list[Finding]:
+async def _check_scrubbing(store: Store, *, repair: bool) -> list[Finding]:
     """Whether an erasure was interrupted, or hindered by a reader, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
@@ -591,7 +595,7 @@ def _diagnose(
         ends = tx.upkeep.abandoned_heads(key)
         found += _check_leases(tx, key, stored, now)
         sick = _check_summaries(tx, key, stored, faults)
-        sick += _check_doubles(tx, key, [head for _, head in heads], stored)
+        sick += _check_overlaps(tx, key, [head for _, head in heads], stored)
         found += sick
         gone = {name for each in sick if each.cure for name in each.cure.discard}
         found += _check_marks(tx, key, stored, gone)

@@ -25,16 +25,16 @@ from ireneo.engine.scope import (
     MOST_RESULTS,
     Scope,
     ScopeLimits,
+    drafts_per_project,
     open_projects,
-    per_project,
-    place_all,
     project_asked,
+    set_projects,
     stated_project,
 )
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey
-from ireneo.memories.exchange import against, as_told_of
+from ireneo.memories.exchange import evidence_draft, objection_draft
 from ireneo.memories.index import label_term
 from ireneo.memories.intake import MemoryDetails, check_labels, memory_draft
 from ireneo.memories.record import Kind, MemoryChange, MemoryId, Record, Source, State, one_line, supporting
@@ -103,11 +103,11 @@ class ListQuery(Struct, frozen=True, kw_only=True):
 
 async def list_memories(resources: Resources, space: str, asked: ListQuery, after: str = "") -> MemoryPage:
     """The matching memories, the newest first, a page at a time: the one after the cursor `after`."""
-    await place_all(resources.store, space, asked.project)
-    return await resources.store.read(_page, space, asked, after)
+    await set_projects(resources.store, space, asked.project)
+    return await resources.store.read(_memory_page, space, asked, after)
 
 
-def _page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPage:
+def _memory_page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPage:
     limits = ScopeLimits(project=project_asked(asked.project), undone=asked.undone)
     scope = Scope(tx, space, limits)
     opened = open_projects(tx, space, limits.project)
@@ -119,7 +119,11 @@ def _page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPa
     )
     found: list[Record] = []
     while len(found) <= asked.limit:
-        read = _labelled(tx, space, asked.label, wanted) if asked.label else tx.memories.list(space, wanted, READ)
+        read = (
+            _memories_with_label(tx, space, asked.label, wanted)
+            if asked.label
+            else tx.memories.list(space, wanted, READ)
+        )
         found += [each for each in scope.visible(read) if asked.wants(each)]
         if asked.label or len(read) < READ:
             break
@@ -129,7 +133,7 @@ def _page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPa
     return MemoryPage(page, _cursor(stored[page[-1].id]) if stored else "")
 
 
-def _labelled(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
+def _memories_with_label(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
     """All matching memories with a label, in the order of a list."""
     term = label_term(label)
     documents = list(tx.search.postings(space, "memories", [term])[term])
@@ -176,15 +180,15 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
         raise BadInput("The new text is empty; say what the memory is to say, or `delete` it.")
     if edit == MemoryEdit() or (edit.at is not None and not edit.said):
         raise BadInput("There is nothing to change; give words, a slot, labels, a project, or whether it is pinned.")
-    edit, now = _checked(resources, edit), resources.clock.now()
-    record = await resources.store.read(_changeable, space, id, origin)
+    edit, now = _check_edit(resources, edit), resources.clock.now()
+    record = await resources.store.read(_get_changeable, space, id, origin)
     if record.cue and edit.said:
         if set(edit.said) != {"text"} or origin != "user":
             raise BadInput(f"{short(record.id)} is a lesson: the user alone rewords it, and it has no slot.")
         await review(resources, space, record.id, "edit", edit.text or "")
 
     def settle(tx: Transaction) -> Record:
-        record = _changeable(tx, space, id, origin)
+        record = _get_changeable(tx, space, id, origin)
         if edit.said and not record.cue:
             record = _reword(tx, space, record, edit, now, origin)
         change = MemoryChange(
@@ -203,7 +207,7 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
     return await resources.store.write(settle)
 
 
-def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
+def _check_edit(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
     """The edit with secrets redacted and the project resolved."""
     check_labels(edit.labels or ())
     told = MemoryDetails(labels=edit.labels or (), project=edit.project or "")
@@ -217,7 +221,7 @@ def _checked(resources: Resources, edit: MemoryEdit) -> MemoryEdit:
     return replace(edit, labels=labels, project=project, **said)
 
 
-def _changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
+def _get_changeable(tx: Transaction, space: str, id: str, origin: Source) -> Record:
     """The memory with that id; raises BadInput if `origin` may not change it."""
     record = memory_named(tx, space, id)
     if record is None or record.state == "erased":
@@ -245,16 +249,16 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     # A lasting fact is true so from now on; an event keeps its time.
     details["at"] = edit.at or (now if record.periods else record.at)
     word = replace(memory_draft(text, details, now), messages=_source_messages(record))
-    done = settle_drafts(tx, space, per_project(tx, space, record, word), judged=True)[-1].record
+    done = settle_drafts(tx, space, drafts_per_project(tx, space, record, word), judged=True)[-1].record
     if done.id == record.id:
         change = MemoryChange(at=now, origin=origin, text=record.text)
         done = replace(done, text=word.text, changes=(*done.changes, change)) if word.text != record.text else done
         tx.memories.put(space, [done])
         return done
-    old = _as_stored(tx, space, record)
+    old = _reload(tx, space, record)
     if old.state in _STANDING:
-        said = against(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
-        settle_drafts(tx, space, per_project(tx, space, old, said), judged=True)
+        said = objection_draft(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
+        settle_drafts(tx, space, drafts_per_project(tx, space, old, said), judged=True)
     return done
 
 
@@ -287,24 +291,24 @@ async def merge(
             if each.kind != stays.kind or each.cue or stays.cue:
                 why = "lessons are merged by learning" if each.cue or stays.cue else "they are of different kinds"
                 raise BadInput(f"{short(stays.id)} and {short(each.id)} can't be one memory: {why}.")
-        return _join(tx, space, stays, others, now, origin)
+        return _merge_records(tx, space, stays, others, now, origin)
 
     record = await resources.store.write(settle)
     return await update(resources, space, record.id, MemoryEdit(text=text), origin) if text else record
 
 
 def _all_changeable(tx: Transaction, space: str, ids: Sequence[str], origin: Source) -> list[Record]:
-    return [_changeable(tx, space, each, origin) for each in ids]
+    return [_get_changeable(tx, space, each, origin) for each in ids]
 
 
-def _join(
+def _merge_records(
     tx: Transaction, space: str, stays: Record, others: Sequence[Record], now: datetime, origin: Source
 ) -> Record:
     for each in others:
         told = zip(each.evidence, each.projects, strict=True)
         pieces = [replace(piece, project=project, labels=each.labels) for piece, project in told if not piece.against]
-        settle_drafts(tx, space, [as_told_of(stays, piece) for piece in pieces], judged=True)
-    joined = _as_stored(tx, space, stays)
+        settle_drafts(tx, space, [evidence_draft(stays, piece) for piece in pieces], judged=True)
+    joined = _reload(tx, space, stays)
     every = (joined, *others)
     joined = replace(
         joined,
@@ -326,21 +330,21 @@ def _join(
     )
     tx.memories.put(space, [joined])
     gone = {each.id for each in others}
-    tx.memories.put(space, [_drawn_from(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
+    tx.memories.put(space, [_replace_merged(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
     why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
     for each in others:
         # Dated at its oldest evidence, so that it was never true: the remaining memory has its dates.
-        word = replace(against(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
-        settle_drafts(tx, space, per_project(tx, space, each, word), judged=True)
-    return _as_stored(tx, space, joined)
+        word = replace(objection_draft(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))
+        settle_drafts(tx, space, drafts_per_project(tx, space, each, word), judged=True)
+    return _reload(tx, space, joined)
 
 
-def _as_stored(tx: Transaction, space: str, record: Record) -> Record:
+def _reload(tx: Transaction, space: str, record: Record) -> Record:
     """A memory as it is stored now."""
     return next(each for each in tx.memories.get(space, [record.id]) if each.id == record.id)
 
 
-def _drawn_from(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
+def _replace_merged(record: Record, gone: set[MemoryId], instead: MemoryId) -> Record:
     """A conclusion in which the remaining memory replaces the merged ones."""
     pieces = (
         replace(piece, memories=tuple(dict.fromkeys(instead if name in gone else name for name in piece.memories)))

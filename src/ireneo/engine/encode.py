@@ -16,9 +16,9 @@ from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName, Payload, ThinkingRule, Violation
 from ireneo.formats.chat.reading import OBJECTS, made_into_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
-from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, short, texts, weigh
+from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, count_parts, short, texts
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.policy import Explained, Policy
+from ireneo.summaries.policy import CostExplanation, Policy
 from ireneo.summaries.summary import ListReader, SummaryLevel
 from ireneo.summaries.work import WorkPath
 
@@ -97,7 +97,7 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     """The pins that no shown message contains."""
     pad: ViewRow | None = None
     """The scratchpad of the task, if one is shown."""
-    explained: Explained | None = None
+    explained: CostExplanation | None = None
     """Why the context was kept or rebuilt, and what that costs; only with `explain`."""
     unkept: str = ""
     """Why nothing was stored for the next context, if the store is read-only."""
@@ -110,7 +110,7 @@ ResponsesContext: TypeAlias = "Context[ResponseInputItemParam, str | None]"
 AnthropicContext: TypeAlias = "Context[MessageParam, str | list[TextBlockParam] | None]"
 
 
-def make_context(
+def describe_context(
     budget: int,
     before: int,
     chat: ChatFormat,
@@ -138,8 +138,8 @@ def make_context(
         pins=view_rows(shown, ("pins",)),
         pad=next(iter(view_rows(shown, ("pad",))), None),
         violations=tuple(each for each in broken if each.rule != THINKING_MISSING),
-        thinking_off=_thinking_off(broken),
-        repaired=_repaired(shown, whole or {}, payload, size.decoded, chat),
+        thinking_off=_missing_thinking(broken),
+        repaired=_lossy_repairs(shown, whole or {}, payload, size.decoded, chat),
     )
 
 
@@ -167,7 +167,7 @@ def encode(
     sound = without_dangling([each.draft for each in settled], lost)
     written = drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)])
     payload = chat.encode(written)
-    if thinking == "turn" and chat.thinking == "prefix" and _thinking_off(chat.validate(payload, thinking=True)):
+    if thinking == "turn" and chat.thinking == "prefix" and _missing_thinking(chat.validate(payload, thinking=True)):
         return chat.encode(
             [
                 without_thinking(draft) if any(isinstance(part, Thinking) for part in draft.parts) else draft
@@ -177,7 +177,7 @@ def encode(
     return payload
 
 
-def _repaired(
+def _lossy_repairs(
     shown: Sequence[ContextItem],
     whole: Mapping[str, Draft],
     payload: Payload,
@@ -210,7 +210,7 @@ def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     decoded = chat.decode({"messages": payload.messages, "system": payload.system})
     # When read back, the mark of a failed call is not part of its text.
     failed = sum(bool(result.failed) for draft in decoded for result in draft.results) if chat.failed_mark else 0
-    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded) + failed * count(chat.failed_mark)
+    tokens = sum(sum(count_parts(draft.parts, count)) for draft in decoded) + failed * count(chat.failed_mark)
     written = sum(map(_characters, decoded)) + failed * (len(chat.failed_mark) + 1)
     heeded = max(tokens, written // CHARACTERS_PER_TOKEN)
     return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)
@@ -221,7 +221,7 @@ def _characters(draft: Draft) -> int:
     return words + sum(len(call.name) + len(arguments_text(call)) + 2 for call in draft.calls)
 
 
-def _thinking_off(broken: Iterable[Violation]) -> str:
+def _missing_thinking(broken: Iterable[Violation]) -> str:
     return next((each.message for each in broken if each.rule == THINKING_MISSING), "")
 
 
@@ -257,7 +257,7 @@ def check_budget(budget: int) -> None:
         raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
 
 
-def fitted(
+def compose_within(
     composer: Composer,
     before: int,
     chat: ChatFormat,
@@ -274,20 +274,20 @@ def fitted(
     something that takes `room` more tokens, such as a scratchpad; `count` counts payloads.
     """
     budget, count = options.budget, count or options.count
-    aim = _Aim(budget - room)
+    aim = _TargetSearch(budget - room)
     while True:
         assembled = composer.compose(aim.target)
         shown = assembled.composed.shown
-        if put is not None and not aim.least:
+        if put is not None and not aim.is_least:
             shown = tuple(put(shown))
         handed = whole(shown)
         payload = encode(shown, handed, chat, options.thinking)
         size = measure(payload, chat, count)
         over = size.heeded - budget
-        if over <= 0 or aim.least:
+        if over <= 0 or aim.is_least:
             break
         aim.narrow(assembled.composed.tokens, over)
-    made = make_context(budget, before, chat, payload, shown, count, whole=handed, measured=size)
+    made = describe_context(budget, before, chat, payload, shown, count, whole=handed, measured=size)
     return replace(made, explained=assembled.why), assembled
 
 
@@ -298,7 +298,7 @@ class Composer(Protocol):
         """Compose the context in `target` tokens."""
 
 
-class _Aim:
+class _TargetSearch:
     """The next token target for a context that came out too large when written."""
 
     def __init__(self, target: int) -> None:
@@ -307,7 +307,7 @@ class _Aim:
         self._margins = iter(MARGINS)
 
     @property
-    def least(self) -> bool:
+    def is_least(self) -> bool:
         """Whether no smaller target can be tried."""
         return self.target <= LEAST
 
@@ -334,9 +334,9 @@ def compact_drafts(
     `asked` is the caller's thinking mode; None for the format's.
     """
     check_budget(budget)
-    messages = chain(None, drafts, lambda parts: weigh(parts, count))
+    messages = chain(None, drafts, lambda parts: count_parts(parts, count))
     if not messages:
-        return make_context(budget, 0, chat, chat.encode(()), (), count)
+        return describe_context(budget, 0, chat, chat.encode(()), (), count)
     options = ContextOptions(budget=budget, policy=policy, count=count, asked=asked)
     options = replace(options, thinking=options.ruled(chat.thinking))
     reader = ListReader(messages)
@@ -357,5 +357,5 @@ def compact_drafts(
     def whole(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
         return {each.id: handed[MessageId(each.id)] for each in shown if each.whole}
 
-    made, _ = fitted(composer, reader.head.total_tokens, chat, options, whole)
+    made, _ = compose_within(composer, reader.head.total_tokens, chat, options, whole)
     return replace(made, explained=None)

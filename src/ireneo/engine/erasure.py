@@ -28,7 +28,7 @@ SHORTEST = 4
 """Shorter words without a digit are too common to identify a text."""
 
 
-def words(text: str) -> set[str]:
+def distinctive_words(text: str) -> set[str]:
     """The distinctive words of a text, case-folded."""
     return {word for word in _WORD.findall(text.casefold()) if len(word) >= SHORTEST or any(map(str.isdigit, word))}
 
@@ -39,11 +39,11 @@ def identifying_words(text: str) -> set[str]:
     return {
         word.casefold()
         for found in _WORD.finditer(text)
-        if (word := found[0]) and (_is_odd(word) or (word[0].isupper() and found.start() not in opens))
-    } & words(text)
+        if (word := found[0]) and (_is_identifier(word) or (word[0].isupper() and found.start() not in opens))
+    } & distinctive_words(text)
 
 
-def _is_odd(word: str) -> bool:
+def _is_identifier(word: str) -> bool:
     return "_" in word or any(map(str.isdigit, word)) or any(map(str.isupper, word[1:]))
 
 
@@ -56,12 +56,12 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
     identifying: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> ErasedWords:
+    def from_texts(cls, texts: Iterable[str]) -> ErasedWords:
         """The words of `texts`, assuming that nothing else contains them."""
         every: set[str] = set()
         marked: set[str] = set()
         for text in texts:
-            every |= words(text)
+            every |= distinctive_words(text)
             marked |= identifying_words(text)
         return cls(all=frozenset(every), alone=frozenset(every), identifying=frozenset(marked))
 
@@ -71,20 +71,18 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         for text in texts:
             if not alone:
                 break
-            alone -= words(text)
+            alone -= distinctive_words(text)
         return replace(self, alone=frozenset(alone))
 
-    def and_of(self, other: ErasedWords) -> ErasedWords:
+    def union(self, other: ErasedWords) -> ErasedWords:
         """The words of both."""
         return ErasedWords(
-            all=self.all | other.all,
-            alone=self.alone | other.alone,
-            identifying=self.identifying | other.identifying,
+            all=self.all | other.all, alone=self.alone | other.alone, identifying=self.identifying | other.identifying
         )
 
-    def in_part(self, text: str) -> bool:
+    def may_contain(self, text: str) -> bool:
         """Whether a word of `text` can only come from erased content; enough for a text that can be made again."""
-        return not self.alone.isdisjoint(words(text))
+        return not self.alone.isdisjoint(distinctive_words(text))
 
     def is_source_of(self, text: str) -> bool:
         """Whether `text`, written by a person or a model, derives from erased content.
@@ -92,7 +90,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
         It does if it contains an erased name, number or identifier that occurs nowhere else, or if half of its words
         are erased ones and one of them occurs nowhere else. A single shared plain word proves nothing.
         """
-        own = words(text)
+        own = distinctive_words(text)
         only = own & self.alone
         return bool(only & self.identifying) or (bool(only) and 2 * len(own & self.all) >= len(own))
 
@@ -112,7 +110,7 @@ class SubjectName:
 
 def spoken_texts(message: Message) -> Iterator[str]:
     """Every text in the parts of a message, including arguments, authors and listeners."""
-    return _of_parts(message.parts)
+    return _part_texts(message.parts)
 
 
 def all_texts(message: Message) -> Iterator[str]:
@@ -125,7 +123,7 @@ def all_texts(message: Message) -> Iterator[str]:
         yield message.draft.source_id
 
 
-def _of_parts(parts: Sequence[Part]) -> Iterator[str]:
+def _part_texts(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Text):
             yield part.text
@@ -135,7 +133,7 @@ def _of_parts(parts: Sequence[Part]) -> Iterator[str]:
         elif isinstance(part, Call):
             yield from strings(part.arguments, named=True)
         elif isinstance(part, Result):
-            yield from _of_parts(part.parts)
+            yield from _part_texts(part.parts)
         elif isinstance(part, Media):
             yield from filter(None, (part.name, part.url))
         elif isinstance(part, Opaque):
@@ -265,16 +263,16 @@ class EvidenceTrace:
         `of_sessions` are the memories with evidence from a lost session, whether or not they name a message of it.
         """
         self._gone.update((record.id, record) for record in meant)
-        self._lessen(of_sessions)
+        self._remove_evidence(of_sessions)
         asked: set[str] = set()
         while new := sorted({*self._sources, *self._gone} - asked):
             asked.update(new)
             for start in range(0, len(new), CHUNK):
-                self._lessen(self._tx.memories.citing(self._space, new[start : start + CHUNK]))
+                self._remove_evidence(self._tx.memories.citing(self._space, new[start : start + CHUNK]))
         lessened = tuple(record for name, record in self._left.items() if name not in self._gone)
         return MemoryChanges(gone=tuple(self._gone.values()), lessened=lessened)
 
-    def _lessen(self, records: Sequence[Record]) -> None:
+    def _remove_evidence(self, records: Sequence[Record]) -> None:
         for record in records:
             if record.id in self._gone:
                 continue
@@ -317,10 +315,10 @@ class EvidenceTrace:
         """Whether the memory's words can't come from its remaining evidence."""
         texts = list(memory_texts(left))
         erased = self._erased
-        if not any(map(erased.in_part, texts)) or not all(piece.sources for piece in left.evidence):
+        if not any(map(erased.may_contain, texts)) or not all(piece.sources for piece in left.evidence):
             return False
         others = list(self._source_texts(left))
-        return any(map(erased.without(others).in_part, texts))
+        return any(map(erased.without(others).may_contain, texts))
 
     def _source_texts(self, record: Record) -> Iterator[str]:
         infos = self._tx.sessions.list(self._space)
@@ -341,10 +339,10 @@ def remove_memories(tx: Transaction, space: str, records: Sequence[Record], chan
     found = EvidenceTrace(tx, space).follow(records)
     tx.memories.remove(space, [each.id for each in found.gone])
     tx.memories.put(space, found.lessened)
-    settle_left(tx, space, found.gone, (*changed, *found.lessened))
+    settle_remaining(tx, space, found.gone, (*changed, *found.lessened))
 
 
-def settle_left(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
+def settle_remaining(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
     """Settle every key that an erasure touched from the remaining evidence.
 
     Conclusions from memories that are no longer true become stale; those from memories true again no longer are.
@@ -422,7 +420,7 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
 
 
 def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
-    """Carry out an erasure. Memories that lost a source must still be settled (`settle_left`)."""
+    """Carry out an erasure. Memories that lost a source must still be settled (`settle_remaining`)."""
     tx.erasure.begin()
     for each in plan.sessions:
         if each.whole:
@@ -446,17 +444,19 @@ def _erase_in_session(tx: Transaction, what: SessionErasure) -> None:
         tx.leases.forget(what.key, lease.work)
 
 
-def affected_by(
+def session_erasure(
     tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None
 ) -> tuple[SessionErasure, ErasedWords]:
     """Everything to remove from a session with the messages `gone` and whatever contains `name`; and its words."""
     ids = {message.id for message in gone}
-    erased = ErasedWords.of(text for message in gone for text in spoken_texts(message))
+    erased = ErasedWords.from_texts(text for message in gone for text in spoken_texts(message))
     for message in all_messages(tx, key):
         if message.id not in ids and erased.alone:
             erased = erased.without(spoken_texts(message))
     notes = [
-        each for each in all_annotations(tx, key) if _is_from(each, ids, erased, name) or _covers(tx, key, each, gone)
+        each
+        for each in all_annotations(tx, key)
+        if _derives_from_erased(each, ids, erased, name) or _covers(tx, key, each, gone)
     ]
     summaries, remade = _summaries(tx, key, gone, erased, name, {each.id for each in notes})
     lost = {*summaries, *(each.id for each in notes)}
@@ -464,7 +464,7 @@ def affected_by(
     leases = [
         lease
         for lease in tx.leases.of_session(key)
-        if lease.work in lost or erased.in_part(lease.error) or (name and name.is_in([lease.error]))
+        if lease.work in lost or erased.may_contain(lease.error) or (name and name.is_in([lease.error]))
     ]
     found = SessionErasure(
         key=key,
@@ -487,12 +487,14 @@ def _covers(tx: Transaction, key: SessionKey, note: Annotation, gone: Sequence[M
     return any(each.id in stretch for each in near)
 
 
-def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None) -> bool:
+def _derives_from_erased(
+    note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None
+) -> bool:
     """Whether an annotation's source is erased, or its text derives from erased content."""
     if note.source in ids or (name and name.is_in([note.text, note.claim, note.who, note.whom, *note.known_to])):
         return True
-    comes = erased.in_part if note.by == "model" else erased.is_source_of
-    return comes(note.text) or erased.in_part(note.claim)
+    comes = erased.may_contain if note.by == "model" else erased.is_source_of
+    return comes(note.text) or erased.may_contain(note.claim)
 
 
 def _summaries(
@@ -513,18 +515,18 @@ def _summaries(
     rest: list[Summary] = []
     for summary in all_summaries(tx, key):
         told = list(_texts_in((summary.sections, summary.threads)))
-        by_words = any(map(erased.in_part, told)) or (name is not None and name.is_in(told))
+        by_words = any(map(erased.may_contain, told)) or (name is not None and name.is_in(told))
         if by_words or not ids.isdisjoint(told) or covers(summary):
             out[summary.id] = None
         else:
             rest.append(replace(summary, sections=(), threads=type(summary.threads)()))
-    while found := [each for each in rest if _rests_on(each, out, notes)]:
+    while found := [each for each in rest if _is_based_on(each, out, notes)]:
         out.update((each.id, None) for each in found)
         rest = [each for each in rest if each.id not in out]
-    return list(out), [each.id for each in rest if each.writing is None and covers.before(each)]
+    return list(out), [each.id for each in rest if each.writing is None and covers.starts_after_erased(each)]
 
 
-def _rests_on(summary: Summary, gone: Collection[str], notes: Collection[str]) -> bool:
+def _is_based_on(summary: Summary, gone: Collection[str], notes: Collection[str]) -> bool:
     disputes = summary.writing.disputes if summary.writing else ()
     return any(name in gone for name in summary.sources) or any(name in notes for name in disputes)
 
@@ -547,13 +549,13 @@ class _Coverage:
             # Messages that were seen after its end may be on any branch.
             if any(last < place <= summary.writing.seen_last for place in self._at):
                 return True
-        return self._one_between(summary, first, last)
+        return self._has_erased_between(summary, first, last)
 
-    def before(self, summary: Summary) -> bool:
+    def starts_after_erased(self, summary: Summary) -> bool:
         """Whether one of the messages precedes what the summary covers."""
-        return self._one_between(summary, 0, summary.first_position - 1)
+        return self._has_erased_between(summary, 0, summary.first_position - 1)
 
-    def _one_between(self, summary: Summary, first: int, last: int) -> bool:
+    def _has_erased_between(self, summary: Summary, first: int, last: int) -> bool:
         for position in [place for place in self._at if first <= place <= last]:
             (stands,) = self._tx.log.path(self._key, summary.last, position, position)
             if stands.id in self._at[position]:

@@ -13,23 +13,23 @@ from msgspec.structs import replace
 
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import per_project
+from ireneo.engine.scope import drafts_per_project
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import (
     MemoryEntry,
     UnreadableEntry,
-    against,
-    carried,
+    detect_file_type,
     drafts_of,
+    edit_draft,
     file_name,
+    has_evidence,
+    is_imported_elsewhere,
     is_reworded,
-    is_taken,
+    objection_draft,
     read_line,
     read_markdown,
-    recognised,
-    said_before,
-    word_of,
+    with_usage,
     write_line,
     write_markdown,
 )
@@ -105,7 +105,7 @@ async def export_memories(
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
-    records = await resources.store.read(_in_order, space)
+    records = await resources.store.read(_all_records, space)
     if to == "jsonl":
         lines = await asyncio.to_thread(lambda: "".join(f"{write_line(each)}\n" for each in records))
         return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
@@ -129,7 +129,7 @@ async def export_memories(
     return out
 
 
-def _in_order(tx: Transaction, space: str) -> list[Record]:
+def _all_records(tx: Transaction, space: str) -> list[Record]:
     records = [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
     return sorted(records, key=lambda each: (each.recorded, each.id))
 
@@ -157,7 +157,7 @@ async def import_memories(
     """Store the memories in files, batch by batch (see `Memory.import_memories`)."""
     done: Counter[str] = Counter()
     now = resources.clock.now()
-    entries, faults = await asyncio.to_thread(_read, resources, files, now)
+    entries, faults = await asyncio.to_thread(_read_entries, resources, files, now)
     for start in range(0, len(entries), BATCH):
         batch = entries[start : start + BATCH]
         done.update(
@@ -168,14 +168,14 @@ async def import_memories(
     return MemoriesImported(**done, faults=tuple(faults))
 
 
-def _read(
+def _read_entries(
     resources: Resources, files: Iterable[MemoryFile], now: datetime
 ) -> tuple[list[MemoryEntry], list[MemoryFault]]:
     """The entries of the files with secrets redacted, in the order of storing; and those that could not be read."""
     entries: list[MemoryEntry] = []
     faults: list[MemoryFault] = []
     for file in files:
-        for each in _entries(file, now):
+        for each in _file_entries(file, now):
             if isinstance(each, UnreadableEntry):
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
@@ -184,8 +184,8 @@ def _read(
     return sorted(entries, key=lambda each: (each.record.recorded, each.record.id)), faults
 
 
-def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | UnreadableEntry]:
-    if recognised(file.data) != "jsonl":
+def _file_entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | UnreadableEntry]:
+    if detect_file_type(file.data) != "jsonl":
         yield read_markdown(file.data, now)
         return
     for number, line in enumerate(file.data.split(b"\n"), start=1):
@@ -223,7 +223,7 @@ def _was_erased(tx: Transaction, space: str, piece: Evidence) -> bool:
 def settle_record(tx: Transaction, space: str, told: Record, *, is_new: bool) -> Record:
     """Store the evidence of a memory from elsewhere, with what else it carries; returns the memory as it is then."""
     record = settle_drafts(tx, space, drafts_of(told), judged=True)[-1].record
-    grown = carried(record, told, is_new=is_new)
+    grown = with_usage(record, told, is_new=is_new)
     if grown != record:
         tx.memories.put(space, [grown])
     return grown
@@ -231,8 +231,8 @@ def settle_record(tx: Transaction, space: str, told: Record, *, is_new: bool) ->
 
 def _store_written(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store what a person wrote in a file of their own."""
-    word = word_of(entry, known, now)
-    if said_before(_memory_saying(tx, space, word), word):
+    word = edit_draft(entry, known, now)
+    if has_evidence(_find_same_statement(tx, space, word), word):
         return "known"
     (done,) = settle_drafts(tx, space, [word])
     return "new" if len(done.record.evidence) == 1 else "grown"
@@ -240,11 +240,11 @@ def _store_written(tx: Transaction, space: str, entry: MemoryEntry, known: Recor
 
 def _store_edited(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store edited words, and retire the memory that they replace."""
-    word = word_of(entry, known, now)
-    before = _memory_saying(tx, space, word)
-    if is_taken(before, word, told=entry.record):
+    word = edit_draft(entry, known, now)
+    before = _find_same_statement(tx, space, word)
+    if is_imported_elsewhere(before, word, told=entry.record):
         return "known"
-    done = settle_drafts(tx, space, [word] if known is None else per_project(tx, space, known, word))[-1]
+    done = settle_drafts(tx, space, [word] if known is None else drafts_per_project(tx, space, known, word))[-1]
     if known is None:
         return "edited"
     if done.record.id == known.id:
@@ -253,7 +253,7 @@ def _store_edited(tx: Transaction, space: str, entry: MemoryEntry, known: Record
         return "edited"
     old = _stored_memory(tx, space, known.id)
     if old is not None and old.state == "active":
-        settle_drafts(tx, space, per_project(tx, space, old, against(old, now)))
+        settle_drafts(tx, space, drafts_per_project(tx, space, old, objection_draft(old, now)))
     return "edited"
 
 
@@ -262,7 +262,7 @@ def _stored_memory(tx: Transaction, space: str, id: str) -> Record | None:
     return next((each for each in found if each.id == id), None)
 
 
-def _memory_saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
+def _find_same_statement(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
     """The memory that says what `word` says, if there is one."""
     row = KINDS[word.kind]
     under = tx.memories.of_key(space, word.kind, row.key(word))
@@ -281,5 +281,7 @@ def _file_state(tx: Transaction, space: str, data: bytes, held: bytes | None, no
     known = _stored_memory(tx, space, entry.record.id)
     if not is_reworded(entry, known):
         return "changed"
-    word = word_of(entry, known, now)
-    return "changed" if is_taken(_memory_saying(tx, space, word), word, told=entry.record) else "edited"
+    word = edit_draft(entry, known, now)
+    return (
+        "changed" if is_imported_elsewhere(_find_same_statement(tx, space, word), word, told=entry.record) else "edited"
+    )

@@ -15,13 +15,21 @@ from ireneo.engine.lessons import Cited, shown_by
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary, memory_named, messages_named, only_match
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, character_asked, is_open, open_projects, per_project, place_all
+from ireneo.engine.scope import (
+    Scope,
+    ScopeLimits,
+    character_asked,
+    drafts_per_project,
+    is_visible_project,
+    open_projects,
+    set_projects,
+)
 from ireneo.engine.tree import all_annotations, whole_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SummaryNotFound
 from ireneo.lessons.run import is_ruling
 from ireneo.log.message import Message, arguments_text, heard_by, names_of, short, texts
 from ireneo.log.tree import MAIN, Annotation, SessionKey
-from ireneo.memories.exchange import against
+from ireneo.memories.exchange import objection_draft
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -52,7 +60,7 @@ def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> 
     With a `viewpoint` only that character's summaries, and messages that the character heard.
     """
     if name.startswith("s_"):
-        return _summary(tx, key, name, viewpoint)
+        return _expand_summary(tx, key, name, viewpoint)
     found = messages_named(name, tx.log.find(key, [name])) if name else []
     found = [each for each in found if not viewpoint or heard_by(each.draft, viewpoint)]
     if not found and len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
@@ -65,7 +73,7 @@ def expand(tx: Transaction, key: SessionKey, name: str, viewpoint: str = "") -> 
     return Expanded(summary=None, messages=tuple(whole_messages(tx, key, found)))
 
 
-def _summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Expanded:
+def _expand_summary(tx: Transaction, key: SessionKey, name: str, viewpoint: str) -> Expanded:
     summary = find_summary(tx, key, name)
     if viewpoint and not set(names_of(seen_by(summary.summarizer))) & set(names_of(viewpoint)):
         raise SummaryNotFound(f"{name} is not what {viewpoint} remembers; open what her own context shows.")
@@ -187,20 +195,20 @@ async def lookup(
     resources: Resources, space: str, id: str, session: str = "", project: str | None = None, viewpoint: str = ""
 ) -> LookupResult:
     """Return what `id`, or the only id that begins with it, names, also without its prefix (see `Memory.lookup`)."""
-    await place_all(resources.store, space, project)
+    await set_projects(resources.store, space, project)
 
     def find(tx: Transaction, id: str) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
         who = character_asked(tx, space, None, viewpoint) if viewpoint else ""
         if id[:2] in NOTES and not who:
-            return _note_named(tx, space, keys, id)
+            return _find_annotation(tx, space, keys, id)
         record, key, found = None, None, id
         if id.startswith(SUMMARY):
             key = _session_of_summary(tx, space, keys, id)
         elif id:
             record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            seen = _seen(tx, space, record, project, viewpoint)
+            seen = _visible_memory(tx, space, record, project, viewpoint)
             return LookupResult(memory=seen, quotes=shown_by(tx, resources, space, seen) if seen.cue else ())
         if key is not None:
             return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
@@ -226,7 +234,7 @@ async def lookup(
             return bare[0]
         raise NotFound(_not_found_text(id, space))
     run = begun[only_match(id, begun, "session", least=1)]
-    diary = await read_diary(resources.store, run, MAIN, resources.count, resources.drawing())
+    diary = await read_diary(resources.store, run, MAIN, resources.count, resources.derived_cleaning())
     return LookupResult(session=run.session, diary=diary)
 
 
@@ -244,7 +252,7 @@ async def dispute_id(
         raise BadInput("Say what is wrong with it, and what is shown instead.")
     if origin not in TRUST:
         raise BadInput(f"`origin` is {origin!r}; give one of {', '.join(TRUST)}.")
-    await place_all(resources.store, space, project)
+    await set_projects(resources.store, space, project)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
         key = await resources.store.read(lambda tx: _session_of_summary(tx, space, _sessions(tx, space, project), id))
@@ -254,17 +262,17 @@ async def dispute_id(
 
     def find_memory(tx: Transaction) -> Record | None:
         record = memory_named(tx, space, id)
-        return record and _seen(tx, space, record, project)
+        return record and _visible_memory(tx, space, record, project)
 
     record = await resources.store.read(find_memory)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     if origin != "user" and is_ruling(record.cue):
         raise BadInput(f"{short(record.id)} is a rule of the user's, whose word it is: ask the user to drop it.")
-    draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
+    draft = objection_draft(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
 
     def settle(tx: Transaction) -> Remembered:
-        there = per_project(tx, space, record, draft) if project is None else [replace(draft, project=project)]
+        there = drafts_per_project(tx, space, record, draft) if project is None else [replace(draft, project=project)]
         # `judged`: a dispute is new evidence, however similar it is to the memory.
         return settle_drafts(tx, space, there, judged=True)[-1]
 
@@ -274,10 +282,10 @@ async def dispute_id(
 def _sessions(tx: Transaction, space: str, project: str | None) -> list[SessionKey]:
     """The sessions that may be seen from a project."""
     opened = open_projects(tx, space, project)
-    return [info.key for info in tx.sessions.list(space) if is_open(opened, {info.project or ""})]
+    return [info.key for info in tx.sessions.list(space) if is_visible_project(opened, {info.project or ""})]
 
 
-def _seen(tx: Transaction, space: str, record: Record, project: str | None, viewpoint: str = "") -> Record:
+def _visible_memory(tx: Transaction, space: str, record: Record, project: str | None, viewpoint: str = "") -> Record:
     """A memory as seen from a project, by a character. Raises NotFound if it isn't visible."""
     scope = Scope(tx, space, ScopeLimits(project=project, viewpoint=viewpoint, undone=not viewpoint))
     (seen,) = scope.seen([record])
@@ -320,7 +328,7 @@ def _memory_or_message(
     return memories.get(MemoryId(named)), said.get(named), named
 
 
-def _note_named(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
+def _find_annotation(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
     found: dict[str, LookupResult] = {}
     for key in keys:
         for note in all_annotations(tx, key):

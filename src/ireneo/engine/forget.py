@@ -19,14 +19,14 @@ from ireneo.engine.erasure import (
     EvidenceTrace,
     SessionErasure,
     SubjectName,
-    affected_by,
     all_runs,
     all_texts,
     carry_out,
     memory_texts,
     pad_texts,
     run_changes,
-    settle_left,
+    session_erasure,
+    settle_remaining,
     spoken_texts,
 )
 from ireneo.engine.named import memory_named, only_match, shortest_ids
@@ -39,7 +39,7 @@ from ireneo.language.topics import Persons
 from ireneo.language.words import sentences, terms
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.persons import Person, Told
+from ireneo.memories.persons import NamedText, Person
 from ireneo.memories.record import MemoryId, Record, quoted
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
@@ -167,7 +167,7 @@ def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Coll
     return meant
 
 
-def _candidates(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[MayAlso, ...]:
+def _candidates(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[ErasureCandidate, ...]:
     """Candidates that may be meant too, but remain."""
     gone = {message.id for part in plan.sessions for message in part.messages}
     if meant.name is not None:
@@ -224,7 +224,7 @@ class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     """Whether this is a preview, and nothing was erased."""
     complete: bool = True
     """Whether no byte of the store contains erased content any more; False for a preview."""
-    also: tuple[MayAlso, ...] = ()
+    also: tuple[ErasureCandidate, ...] = ()
     """Data that remains and may have to be erased as well: sentences that may refer to the subject, and messages that a
     memory was drawn from."""
     note: str = ""
@@ -247,19 +247,21 @@ async def forget(
 ) -> ErasureReceipt:
     """Erase one thing and what derives only from it (see `Memory.forget`)."""
     given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
-    what, name = _only(given, space)
+    what, name = _the_one_given(given, space)
     now = resources.clock.now()
 
-    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts, tuple[MayAlso, ...], tuple[GoingText, ...]]:
-        plan, candidates = _plan(tx, space, what, name, also)
-        counted = _counted(tx, space, plan)
+    def erase(
+        tx: Transaction,
+    ) -> tuple[ErasurePlan, ErasureCounts, tuple[ErasureCandidate, ...], tuple[GoingText, ...]]:
+        plan, candidates = _make_plan(tx, space, what, name, also)
+        counted = _count_erased(tx, space, plan)
         if preview:
-            return plan, counted, candidates, tuple(_going(tx, space, plan, name if what == "subject" else ""))
-        before = _documents(tx, space)
+            return plan, counted, candidates, tuple(_texts_to_erase(tx, space, plan, name if what == "subject" else ""))
+        before = _count_documents(tx, space)
         if not plan.is_empty:
             carry_out(tx, space, plan)
-            settle_left(tx, space, plan.memories, plan.lessened)
-        return plan, replace(counted, documents=before - _documents(tx, space)), candidates, ()
+            settle_remaining(tx, space, plan.memories, plan.lessened)
+        return plan, replace(counted, documents=before - _count_documents(tx, space)), candidates, ()
 
     if preview:
         plan, counted, candidates, going = await resources.store.read(erase)
@@ -275,7 +277,7 @@ async def forget(
         complete, notes = scrubbed.complete, (scrubbed.note, *plan.notes)
     return ErasureReceipt(
         what=counted,
-        ids=_ids(plan, space),
+        ids=_erased_ids(plan, space),
         at=now,
         preview=preview,
         complete=complete,
@@ -285,7 +287,7 @@ async def forget(
     )
 
 
-def _going(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
+def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
     """The texts of the messages and memories to be erased; roles, such as the user, aren't marked as names."""
     named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
     said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
@@ -300,7 +302,7 @@ def _going(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iter
         yield replace(each, apart=named is not None and not named.is_in([each.text]))
 
 
-def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
+def _the_one_given(given: dict[str, str | None], space: str) -> tuple[str, str]:
     """The kind and name of the one thing that is given."""
     named = [(what, name) for what, name in given.items() if name is not None]
     if len(named) != 1:
@@ -315,9 +317,9 @@ def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
     return what, name
 
 
-def _plan(
+def _make_plan(
     tx: Transaction, space: str, what: str, name: str, also: Collection[str]
-) -> tuple[ErasurePlan, tuple[MayAlso, ...]]:
+) -> tuple[ErasurePlan, tuple[ErasureCandidate, ...]]:
     if what == "everything":
         infos = tx.sessions.list(space)
         sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
@@ -337,8 +339,8 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
     if meant.name is not None:
         keys = [info.key for info in tx.sessions.list(space)]
     for key in keys:
-        part, words = affected_by(tx, key, meant.messages.get(key, ()), meant.name)
-        erased = erased.and_of(words)
+        part, words = session_erasure(tx, key, meant.messages.get(key, ()), meant.name)
+        erased = erased.union(words)
         lost.update(message.id for message in part.messages)
         lost.update(part.summaries)
         if part != SessionErasure(key=key):
@@ -348,7 +350,9 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
             # The session is stored elsewhere; only what was learned from it is here.
             continue
         parts.append(SessionErasure(key=key, whole=True))
-        erased = erased.and_of(ErasedWords.of(text for each in all_messages(tx, key) for text in spoken_texts(each)))
+        erased = erased.union(
+            ErasedWords.from_texts(text for each in all_messages(tx, key) for text in spoken_texts(each))
+        )
         lost.update(each.id for each in all_messages(tx, key))
         lost.update(tx.upkeep.summaries(key))
     whole = frozenset(key.session for key in meant.sessions)
@@ -368,12 +372,12 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
         taught=taught,
         memories=learned.gone,
         lessened=learned.lessened,
-        pads=tuple(_pads(tx, space, meant, erased)),
+        pads=tuple(_affected_pads(tx, space, meant, erased)),
         notes=(meant.note,) if meant.note else (),
     )
 
 
-def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
+def _affected_pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
     """Scratchpads of erased sessions, and those whose text derives from what is erased."""
     names = {key.session for key in meant.sessions}
     out: list[str] = []
@@ -386,12 +390,12 @@ def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords
             doubted.append(pad)
     if doubted:
         gone = {*meant.sessions, *meant.messages}
-        elsewhere = _elsewhere(tx, space, gone, erased)
+        elsewhere = _words_only_erased(tx, space, gone, erased)
         out += [pad.task for pad in doubted if elsewhere.is_source_of(" ".join(pad_texts(pad)))]
     return out
 
 
-def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
+def _words_only_erased(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
     """The erased words that no remaining session of the space contains."""
     for info in tx.sessions.list(space):
         if info.key not in gone:
@@ -402,7 +406,7 @@ def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased
     return erased
 
 
-def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
+def _count_erased(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
     messages = summaries = notes = 0
     for each in plan.sessions:
         info = tx.sessions.get(each.key) if each.whole else None
@@ -424,11 +428,11 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
     )
 
 
-def _documents(tx: Transaction, space: str) -> int:
+def _count_documents(tx: Transaction, space: str) -> int:
     return sum([tx.search.size(space, index).documents for index in get_args(IndexName)])
 
 
-def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
+def _erased_ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
     if plan.everything:
         return (space,)
     out: list[str] = []
@@ -437,7 +441,7 @@ def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
     return (*out, *(record.id for record in plan.memories))
 
 
-class MayAlso(Struct, frozen=True, kw_only=True):
+class ErasureCandidate(Struct, frozen=True, kw_only=True):
     """Something that remains unless its id is passed as `also`."""
 
     id: MessageId | MemoryId
@@ -452,10 +456,12 @@ class MayAlso(Struct, frozen=True, kw_only=True):
 
 def possible_mentions(
     tx: Transaction, space: str, name: str, messages: Collection[str], memories: Collection[str]
-) -> Iterator[MayAlso]:
+) -> Iterator[ErasureCandidate]:
     """The sentences that may refer to `name`, apart from the `messages` and `memories` to be erased anyway."""
     told = {
-        info.key: [Told(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased]
+        info.key: [
+            NamedText(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased
+        ]
         for info in tx.sessions.list(space)
     }
     records = tx.memories.list(space, MemoryFilter())
@@ -465,32 +471,36 @@ def possible_mentions(
         for id, mention in person.mentions(texts):
             if id not in messages:
                 meant[id] = mention.why
-                yield MayAlso(id=MessageId(id), session=key.session, text=mention.sentence, why=mention.why)
+                yield ErasureCandidate(id=MessageId(id), session=key.session, text=mention.sentence, why=mention.why)
     for record in records:
-        if record.id not in memories and (why := _why(person, record, meant)):
-            yield MayAlso(id=record.id, session="", text=record.text, why=why)
+        if record.id not in memories and (why := _mention_reason(person, record, meant)):
+            yield ErasureCandidate(id=record.id, session="", text=record.text, why=why)
 
 
-def _why(person: Person, record: Record, meant: dict[str, str]) -> str:
+def _mention_reason(person: Person, record: Record, meant: dict[str, str]) -> str:
     """Why a memory may refer to somebody: by its own words, or by the messages it was drawn from."""
-    why = person.why(" \n".join(memory_texts(record)), follows=any(source in meant for source in record.sources))
+    why = person.mention_reason(
+        " \n".join(memory_texts(record)), follows=any(source in meant for source in record.sources)
+    )
     drawn = next((meant[source] for source in record.sources if meant.get(source)), "")
     return why or (f"it was drawn from a message of which {drawn}" if drawn else "")
 
 
-def sources_of(tx: Transaction, space: str, records: Sequence[Record], messages: Collection[str]) -> Iterator[MayAlso]:
+def sources_of(
+    tx: Transaction, space: str, records: Sequence[Record], messages: Collection[str]
+) -> Iterator[ErasureCandidate]:
     """The remaining messages that memories were drawn from, each with the sentence nearest to the memory."""
     for record in records:
         for piece in record.evidence:
             keys = [SessionKey(space, piece.session)] if piece.session else [e.key for e in tx.sessions.list(space)]
             for message in (one for key in keys for one in tx.log.find(key, piece.messages)):
                 if message.id in piece.messages and message.id not in messages and not message.erased:
-                    said = _nearest(message.draft.text, record.text)
+                    said = _nearest_sentence(message.draft.text, record.text)
                     why = f"{quoted(record.text)} was drawn from it"
-                    yield MayAlso(id=message.id, session=piece.session, text=said, why=why)
+                    yield ErasureCandidate(id=message.id, session=piece.session, text=said, why=why)
 
 
-def _nearest(text: str, said: str) -> str:
+def _nearest_sentence(text: str, said: str) -> str:
     wanted = set(terms(said))
     pieces = list(sentences(text, small_opens=True))
     return max(pieces, key=lambda each: len(wanted.intersection(terms(each))), default=text)

@@ -16,9 +16,16 @@ from msgspec.structs import asdict, replace
 
 from ireneo.engine.carrying import carry
 from ireneo.engine.context import due_ahead, write_ahead
-from ireneo.engine.resources import Cleaning, DraftVariants, Naming, Resources, UncleanedIds, chain_named
-from ireneo.engine.scope import place_session
-from ireneo.engine.tree import last_shared, passes
+from ireneo.engine.resources import (
+    Cleaning,
+    DraftVariants,
+    Resources,
+    StoredIdFinder,
+    UncleanedIds,
+    chain_with_stored_ids,
+)
+from ireneo.engine.scope import record_project
+from ireneo.engine.tree import last_shared, passes_through
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import (
     CONVERSATIONS,
@@ -49,15 +56,15 @@ from ireneo.log.message import (
     Result,
     Text,
     Thinking,
+    count_parts,
     head_of,
-    weigh,
 )
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.models import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import Policy, preset_of
-from ireneo.summaries.work import Reached
+from ireneo.summaries.work import RowProgress
 
 T = TypeVar("T")
 
@@ -100,7 +107,7 @@ def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
 def size_of(draft: Draft) -> int:
     """Estimate the characters of a draft with its native payload and its record."""
     besides = (draft.native, draft.record)
-    return sum(map(_size, draft.parts)) + sum(_letters(piece.payload) for piece in besides if piece is not None)
+    return sum(map(_size, draft.parts)) + sum(_count_letters(piece.payload) for piece in besides if piece is not None)
 
 
 def _size(part: object) -> int:
@@ -108,7 +115,7 @@ def _size(part: object) -> int:
         case Text(text=text) | Thinking(text=text):
             return len(text)
         case Call(arguments=value) | Opaque(payload=value):
-            return _letters(value)
+            return _count_letters(value)
         case Result(parts=parts):
             return sum(map(_size, parts))
         case Media(data=data):
@@ -116,12 +123,12 @@ def _size(part: object) -> int:
     return 0
 
 
-def _letters(value: object) -> int:
+def _count_letters(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
-        return sum(map(_letters, value.values()))
-    return sum(map(_letters, value)) if isinstance(value, list) else 0
+        return sum(map(_count_letters, value.values()))
+    return sum(map(_count_letters, value)) if isinstance(value, list) else 0
 
 
 class Imported(ShortRepr, frozen=True, kw_only=True):
@@ -166,7 +173,7 @@ async def import_session(
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    end = await importing.run(store, logged, lambda draft: draft, move_main_branch if follows else _go_on)
+    end = await importing.run(store, logged, lambda draft: draft, move_main_branch if follows else _move_forward)
     return importing.report(logged, end)
 
 
@@ -181,7 +188,7 @@ def sessions_of(
     read = log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
     for logged in read:
         label = label_of(logged.id)
-        yield StreamedSession(logged.id, _labelled(logged, label), logged.faults) if label else logged
+        yield StreamedSession(logged.id, _with_label(logged, label), logged.faults) if label else logged
 
 
 async def import_sessions(
@@ -205,7 +212,7 @@ async def import_sessions(
             yield await import_session(resources.store, space, logged, source, count, cleaning, follows=follows)
 
 
-def _labelled(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:
+def _with_label(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:
     """The nodes of a session, the first with the session's label."""
     for at, node in enumerate(logged):
         if at:
@@ -246,10 +253,10 @@ async def name_session(
     """Import a session into an empty store, and return what `keep_named` needs to store it in another."""
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    read = [(node, cleaning.choices(node.draft)) for node in logged]
+    read = [(node, cleaning.variants(node.draft)) for node in logged]
     runs = await store.read(importing.unstored, read)
     end = importing.heads[logged.head]
-    await store.write(importing.finish, runs, end, move_main_branch if follows else _go_on)
+    await store.write(importing.finish, runs, end, move_main_branch if follows else _move_forward)
     return NamedSession(
         key=key,
         source=source,
@@ -265,11 +272,11 @@ async def name_session(
 def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
     """Store a session that was named by `name_session`, as `import_session` would have."""
     importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
-    importing.finish(tx, named.runs, named.end, move_main_branch if named.follows else _go_on)
+    importing.finish(tx, named.runs, named.end, move_main_branch if named.follows else _move_forward)
     return replace(named.imported, new=importing.new, **asdict(importing.moved))
 
 
-class Moved(Struct, frozen=True, kw_only=True):
+class BranchMove(Struct, frozen=True, kw_only=True):
     """The results of moving the main branch, as in `Imported`."""
 
     kept: str = ""
@@ -277,33 +284,33 @@ class Moved(Struct, frozen=True, kw_only=True):
     lost: tuple[str, ...] = ()
 
 
-MoveMain = Callable[[Transaction, SessionKey, Head, bool], Moved]
+MoveMain = Callable[[Transaction, SessionKey, Head, bool], BranchMove]
 """Moves the main branch once a log is stored up to its head; the flag says whether anything was new."""
 
 
-def _go_on(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
+def _move_forward(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> BranchMove:
     branches = tx.sessions.branches(key)
     main = branches.get(MAIN)
-    if MAIN in branches and (not changed or passes(tx, key, main, end)):
-        return Moved()
-    return _move(tx, key, main, end)
+    if MAIN in branches and (not changed or passes_through(tx, key, main, end)):
+        return BranchMove()
+    return _move_branch(tx, key, main, end)
 
 
-def _advance(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
+def _fast_forward(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> BranchMove:
     main = tx.sessions.branches(key).get(MAIN)
-    if main is None or passes(tx, key, end, main):
+    if main is None or passes_through(tx, key, end, main):
         tx.log.move(key, MAIN, end.id)
-    return Moved()
+    return BranchMove()
 
 
-def _move(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> Moved:
+def _move_branch(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> BranchMove:
     """Move the main branch from `main` to `end`, with what was written by hand on the path that it leaves."""
     tx.log.move(key, MAIN, end.id)
     brought = carry(tx, key, main, end)
-    return Moved(kept=kept, carried=brought.notes, lost=brought.lost)
+    return BranchMove(kept=kept, carried=brought.notes, lost=brought.lost)
 
 
-def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> Moved:
+def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> BranchMove:
     """Move the main branch to `end`, where an edited chat ends now.
 
     The branch isn't moved if messages were appended after the chat's end, or after a rewind unless the chat has
@@ -313,16 +320,16 @@ def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool)
     main = branches.pop(MAIN, None)
     parts = last_shared(tx, key, main, end) if main else -1
     if main is None or parts == main.position:
-        return _move(tx, key, main, end)
+        return _move_branch(tx, key, main, end)
     kept = ""
     if not _is_logged(tx, key, main.id):
         (leaves,) = tx.log.path(key, main.id, parts + 1, parts + 1)
         if not _is_logged(tx, key, leaves.id) and (parts == end.position or not changed):
-            return Moved()
+            return BranchMove()
         standing = (name for name, head in branches.items() if head is not None and head.id == main.id)
         kept = next(standing, "") or UniqueNames([MAIN, *branches]).give(MAIN)
         tx.log.move(key, kept, main.id)
-    return _move(tx, key, main, end, kept)
+    return _move_branch(tx, key, main, end, kept)
 
 
 SAME_CHAT = 1_000
@@ -364,7 +371,7 @@ def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> Session
     return SessionKey(key.space, cleaning.text(key.session))
 
 
-class _Heads:
+class _HeadList:
     """The heads at the nodes of a session, in compact form."""
 
     def __init__(self) -> None:
@@ -408,14 +415,14 @@ class _SessionImport:
         self._joins = joins
         self._uncleaned: UncleanedIds = {}
         self.new = 0
-        self.moved = Moved()
-        self.heads = _Heads()
+        self.moved = BranchMove()
+        self.heads = _HeadList()
 
     async def run(
         self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], move_main: MoveMain
     ) -> Head:
         """Store all drafts, changed by `named`, and call `move_main` with its head; returns the head."""
-        nodes = ((node, self._cleaning.choices(named(node.draft))) for node in logged)
+        nodes = ((node, self._cleaning.variants(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
             # A batch with new messages is held until the next one is found, since the last one moves the branch.
@@ -436,12 +443,12 @@ class _SessionImport:
         """
         find = partial(tx.log.find, self._key)
         has_erased = tx.sessions.erased(self._key) > 0
-        naming = Naming(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
+        naming = StoredIdFinder(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
         runs: list[list[Message]] = []
         begins = self._joins and self._base is None and not len(self.heads)
         for node, variants in read:
             before = self._base if node.parent is None else self.heads[node.parent]
-            message = naming.message(before, variants, lambda parts: weigh(parts, self._count))
+            message = naming.message(before, variants, lambda parts: count_parts(parts, self._count))
             if runs and node.parent == len(self.heads) - 1:
                 runs[-1].append(message)
             else:
@@ -462,7 +469,7 @@ class _SessionImport:
         """Store the last batch, and call `move_main` with its head."""
         self.insert(tx, runs)
         self.moved = move_main(tx, self._key, end, self.new > 0)
-        place_session(tx, self._key, drafts=[each.draft for run in runs for each in run])
+        record_project(tx, self._key, drafts=[each.draft for run in runs for each in run])
 
     def report(self, logged: StreamedSession, end: Head) -> Imported:
         """Return the outcome of the import, whose head is `end`."""
@@ -507,7 +514,7 @@ class JoinedImport:
         self._cleaning = cleaning
         self._only_adds = only_adds
         self._preset = preset
-        self._ahead: Reached | None = None
+        self._ahead: RowProgress | None = None
         self._head: Head | None = None
         self._given: UncleanedIds = {}
         self._earlier: set[str] = set()
@@ -539,11 +546,11 @@ class JoinedImport:
                 faults += map(cleaning.fault, logged.faults)
                 tree = _SessionImport(self._key, source, self._count, cleaning, self._head, joins=self._only_adds)
                 self._head = await tree.run(
-                    self._store, logged, lambda draft: self._named(draft, clean_name, ids), _advance
+                    self._store, logged, lambda draft: self._with_unique_id(draft, clean_name, ids), _fast_forward
                 )
                 messages, new = messages + len(tree.heads), new + tree.new
         else:
-            drafts = self._cleaned(lines, log, name, clean_name, ids, faults)
+            drafts = self._read_cleaned(lines, log, name, clean_name, ids, faults)
             while batch := await asyncio.to_thread(_next_batch, drafts, lambda each: size_of(each.given)):
                 messages += len(batch)
                 new += await self._store_batch(batch, source)
@@ -562,13 +569,13 @@ class JoinedImport:
             unredacted=cleaning.unredacted - unredacted,
         )
 
-    async def settle(self) -> Moved:
+    async def settle(self) -> BranchMove:
         """Move the main branch to the end of the logs."""
         if self._head is None or not self._follows:
-            return Moved()
+            return BranchMove()
         return await self._store.write(move_main_branch, self._key, self._head, self._new > 0)
 
-    def _cleaned(
+    def _read_cleaned(
         self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]
     ) -> Iterator[DraftVariants]:
         """Read and redact the messages of a log; faults are added to `faults`."""
@@ -576,9 +583,9 @@ class JoinedImport:
             if isinstance(each, LogFault):
                 faults.append(self._cleaning.fault(each))
             else:
-                yield self._cleaning.choices(self._named(each, clean_name, ids))
+                yield self._cleaning.variants(self._with_unique_id(each, clean_name, ids))
 
-    def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
+    def _with_unique_id(self, draft: Draft, name: str, ids: set[str]) -> Draft:
         """Make the source id of `draft` unique among the earlier logs, by the name of its own."""
         if draft.source_id is None:
             return draft
@@ -591,8 +598,8 @@ class JoinedImport:
         key = self._key
 
         def keep(tx: Transaction) -> tuple[Head, int]:
-            messages = chain_named(
-                tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
+            messages = chain_with_stored_ids(
+                tx, key, self._head, drafts, self._cleaning, lambda parts: count_parts(parts, self._count), self._given
             )
             end = head_of(messages[-1])
             if self._follows and self._only_adds and self._head is None:
@@ -601,15 +608,15 @@ class JoinedImport:
             new = tx.log.insert(key, messages)
             branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
-            if self._follows or MAIN not in branches or (new and not passes(tx, key, main, end)):
-                if not (self._follows or main is None or passes(tx, key, end, main)):
+            if self._follows or MAIN not in branches or (new and not passes_through(tx, key, main, end)):
+                if not (self._follows or main is None or passes_through(tx, key, end, main)):
                     raise BadInput(
                         f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
                 # If a chat continues differently, the branch is moved once all of it is stored.
-                _advance(tx, key, end, new > 0)
-            place_session(tx, key, drafts=[each.draft for each in messages])
+                _fast_forward(tx, key, end, new > 0)
+            record_project(tx, key, drafts=[each.draft for each in messages])
             return end, new
 
         end, new = await self._store.write(keep)

@@ -26,7 +26,7 @@ from ireneo.engine.reading import (
     LONGEST_ANSWER,
     LONGEST_SAID,
     FactsRead,
-    Known,
+    KnownMemories,
     ReadFact,
     Utterance,
     drafts_of,
@@ -36,25 +36,32 @@ from ireneo.engine.reading import (
 )
 from ireneo.engine.remember import (
     Remembered,
+    retire_expired,
+    retire_jokes,
+    settle_corrections,
     settle_drafts,
-    settle_passed,
-    settle_righted,
-    settle_said,
-    settle_taken_back,
+    settle_statements,
 )
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.scope import places
-from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, turn_memories
+from ireneo.engine.scope import message_directories
+from ireneo.engine.turns import (
+    Turn,
+    failures_of_drafts,
+    known_failures,
+    leaf_episode,
+    overturning_drafts,
+    turn_memories,
+)
 from ireneo.errors import ModelError, SpendingLimit
-from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, said_in, voices_in
+from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, people_in, without_recalled_parts
 from ireneo.log.tree import SessionKey
-from ireneo.memories.corrections import PutRight, put_right
+from ireneo.memories.corrections import CorrectedMessage, read_corrections
 from ireneo.memories.earnest import is_joke_taken_back
-from ireneo.memories.extract import said_facts
-from ireneo.memories.quoting import question_of
+from ireneo.memories.extract import extract_facts
+from ireneo.memories.quoting import closing_question
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import telling, words_of
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -89,7 +96,7 @@ _Voices: TypeAlias = dict[SessionKey, Set[str]]
 """Who speaks in a session."""
 
 
-class Stretch(Struct, frozen=True, kw_only=True):
+class UnreadStretch(Struct, frozen=True, kw_only=True):
     """Unread messages of a path, and those right before them."""
 
     key: SessionKey
@@ -102,7 +109,7 @@ class Stretch(Struct, frozen=True, kw_only=True):
     """How many messages of the session had been erased when these were read."""
 
 
-class Heard(Struct, frozen=True, kw_only=True):
+class IntakeResult(Struct, frozen=True, kw_only=True):
     """The memories of a stretch of a session."""
 
     session: str
@@ -118,7 +125,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     tokens_out: int = 0
 
 
-class Listener:
+class IntakeReader:
     """Reads what is said in the sessions of a space."""
 
     def __init__(self, resources: Resources, worker: Worker, preset: Policy | None) -> None:
@@ -130,7 +137,7 @@ class Listener:
         self.waits = False
         """Whether another worker is busy with something due."""
 
-    async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[Heard]:
+    async def session(self, info: SessionInfo, *, patient: bool = False) -> AsyncIterator[IntakeResult]:
         """Read what is due in one session, on each of its branches, and yield what was read.
 
         If `patient`, the newest messages wait, so that a model reads them together with those that follow.
@@ -147,7 +154,7 @@ class Listener:
                 async for heard in self._by_model(model, info.key, due, patient=patient):
                     stands_in = bool(heard.failed)
                     yield heard
-                stands_in = stands_in or await self._store.read(_is_put_off, info.key)
+                stands_in = stands_in or await self._store.read(_is_deferred, info.key)
             mark = READ if model is None else STOOD_IN
             while stands_in and await self._store.read(due, mark=mark) is not None:
                 by_rules = await self._store.write(_read_by_rules, self._resources, due, mark)
@@ -156,38 +163,38 @@ class Listener:
 
     async def _by_model(
         self, model: LanguageModel, key: SessionKey, due: Due, *, patient: bool
-    ) -> AsyncIterator[Heard]:
+    ) -> AsyncIterator[IntakeResult]:
         """Let a model read a branch, a stretch at a time, until it fails or another worker holds the lease."""
         while (stretch := await self._store.read(due, mark=READ, most=STRETCH)) is not None:
             if patient and self._may_grow(stretch):
                 return
             async with self._worker.leased(key, LISTEN) as lease:
                 if lease is None:
-                    self.waits = not await self._store.read(_is_put_off, key)
+                    self.waits = not await self._store.read(_is_deferred, key)
                     return
-                heard = await self._asked(model, due, lease)
+                heard = await self._ask_model(model, due, lease)
             if heard is not None:
                 yield heard
                 if heard.failed:
                     return
 
-    async def _asked(self, model: LanguageModel, due: Due, lease: Lease) -> Heard | None:
+    async def _ask_model(self, model: LanguageModel, due: Due, lease: Lease) -> IntakeResult | None:
         """Let a model read what is due; None if nothing is."""
         stretch = await self._store.read(due, mark=READ, most=STRETCH)
         if stretch is None:
             return None
-        cleaning = self._resources.drawing()
-        before, said = _said_in(stretch.before, cleaning), _said_in(stretch.messages, cleaning)
+        cleaning = self._resources.derived_cleaning()
+        before, said = _utterances_in(stretch.before, cleaning), _utterances_in(stretch.messages, cleaning)
         reading = FactsRead(facts=())
         try:
             if any(each.role == "user" for each in said):
-                known = await self._store.read(Known, stretch.key.space, stretch.project, said[0].at)
+                known = await self._store.read(KnownMemories, stretch.key.space, stretch.project, said[0].at)
                 reading = await read_by_model(model, said, before, known.facts, self._resources.count)
         except ModelError as error:
             _LOG.warning("%s Rules read in its place.", error)
             if not isinstance(error, SpendingLimit):
                 await self._worker.failed(lease, str(error))
-            return replace(_heard(stretch), failed=str(error))
+            return replace(_intake_result(stretch), failed=str(error))
 
         def keep(tx: Transaction) -> list[Remembered]:
             self._worker.done(tx, lease)
@@ -195,13 +202,13 @@ class Listener:
 
         remembered = await self._store.write(keep)
         return replace(
-            _heard(stretch, remembered),
+            _intake_result(stretch, remembered),
             refused=reading.refused,
             tokens_in=reading.usage.tokens_in,
             tokens_out=reading.usage.tokens_out,
         )
 
-    def _may_grow(self, stretch: Stretch) -> bool:
+    def _may_grow(self, stretch: UnreadStretch) -> bool:
         """Whether the last message was just said, and the question has room for more."""
         at, now = stretch.messages[-1].draft.at, self._resources.clock.now()
         return len(stretch.messages) < STRETCH and at is not None and timedelta(0) <= now - at < QUIET
@@ -210,13 +217,13 @@ class Listener:
 class Due(Protocol):
     """Finds what is due on one branch."""
 
-    def __call__(self, tx: Transaction, *, mark: str, most: int = BATCH) -> Stretch | None:
+    def __call__(self, tx: Transaction, *, mark: str, most: int = BATCH) -> UnreadStretch | None:
         """The first unread messages."""
 
 
 def due_intake(
     tx: Transaction, key: SessionKey, branch: str, policy: Policy, voices: _Voices, mark: str = READ, most: int = BATCH
-) -> Stretch | None:
+) -> UnreadStretch | None:
     """The first unread messages of a branch, at most `most`; None if there are none.
 
     A story is only read if one person talks with an assistant: statements of characters are true of nobody. `voices`
@@ -233,12 +240,12 @@ def due_intake(
         return None
     new = next(place for place, message in enumerate(path) if message.position > read)
     info = tx.sessions.get(key)
-    return Stretch(
+    return UnreadStretch(
         key=key,
         project=(info and info.project) or "",
         branch=branch,
         before=tuple(path[:new]),
-        messages=tuple(_fitting(path[new:])),
+        messages=tuple(_fitting_messages(path[new:])),
         erased=tx.sessions.erased(key),
     )
 
@@ -256,14 +263,14 @@ def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Messa
 
 def _has_voices(tx: Transaction, key: SessionKey, path: Sequence[Message], voices: _Voices, *, most: int) -> bool:
     """Whether at most so many authors speak, on the path and in the whole session; a play has several."""
-    near = {name for message in path for name in voices_in(message.parts)}
+    near = {name for message in path for name in people_in(message.parts)}
     if len(near) <= most and key not in voices:
         # All messages are read for that, so it is done once, and only if it can make a difference.
         voices[key] = tx.log.speakers(key.space, key.session)
     return len(near) <= most and len(near | voices[key]) <= most
 
 
-def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
+def _fitting_messages(messages: Sequence[Message]) -> Iterator[Message]:
     """The messages that fit into one question; at least one."""
     left = STRETCH_TOKENS
     for number, message in enumerate(messages):
@@ -273,12 +280,12 @@ def _fitting(messages: Sequence[Message]) -> Iterator[Message]:
         yield message
 
 
-def _is_put_off(tx: Transaction, key: SessionKey) -> bool:
+def _is_deferred(tx: Transaction, key: SessionKey) -> bool:
     """Whether a model failed to read the session and is asked again later."""
     return any(lease.work == LISTEN and not lease.holder for lease in tx.leases.of_session(key))
 
 
-def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -> Heard | None:
+def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -> IntakeResult | None:
     """Read the next messages of a branch by rules, and store the facts and the mark.
 
     Facts of a message are settled before the next one is read, which may correct them.
@@ -286,62 +293,66 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     stretch = due(tx, mark=mark)
     if stretch is None:
         return None
-    cleaning, now, key = resources.drawing(), resources.clock.now(), stretch.key
-    known = Known(tx, key.space, stretch.project, stretch.messages[0].draft.at)
-    before = _said_in(stretch.before, cleaning)
+    cleaning, now, key = resources.derived_cleaning(), resources.clock.now(), stretch.key
+    known = KnownMemories(tx, key.space, stretch.project, stretch.messages[0].draft.at)
+    before = _utterances_in(stretch.before, cleaning)
     remembered: list[Remembered] = []
     at_work = _is_work_on_files(stretch.messages)
-    for said in _said_in(stretch.messages, cleaning):
+    for said in _utterances_in(stretch.messages, cleaning):
         if said.role == "user" and said.at is not None:
-            passed = settle_passed(tx, key.space, known.facts, said.at, now)
+            passed = retire_expired(tx, key.space, known.facts, said.at, now)
             known.learn(done.record for done in passed)
             now += len(passed) * _NEXT
-        heard = [each.text for each in before[-BEFORE:] if _is_one_talk(each, said)]
+        heard = [each.text for each in before[-BEFORE:] if _is_same_conversation(each, said)]
         last = before[-1] if before and heard and before[-1].role == "assistant" else None
-        word = _draft_of(SaidFact(text=said.text, quote=said.text, kind="semantic"), said, stretch, now)
-        taken = _taken_back(said, before if heard else (), known.facts)
-        done = settle_taken_back(tx, key.space, taken, replace(word, recorded=now + len(remembered) * _NEXT))
+        word = _fact_draft(SaidFact(text=said.text, quote=said.text, kind="semantic"), said, stretch, now)
+        taken = _jokes_taken_back(said, before if heard else (), known.facts)
+        done = retire_jokes(tx, key.space, taken, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(each.record for each in done)
         remembered += done
         near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
         # An earlier message doesn't correct what was said later and is already read.
         day = said.at.date() if said.at else date.max
         told = [each for each in known.facts if each.at.date() <= day or not each.sources]
-        right = put_right(said.text, told, near) if said.role == "user" else PutRight(text=said.text)
-        done = settle_righted(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
+        right = read_corrections(said.text, told, near) if said.role == "user" else CorrectedMessage(text=said.text)
+        done = settle_corrections(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(record for each in done for record in (each.record, *each.changed))
         remembered += done
-        facts = said_facts(
+        facts = extract_facts(
             right.text,
             speaker=said.speaker,
             role=said.role,
             at=said.at,
             before=heard,
             known=known.facts,
-            asked=question_of(last.text) if last else "",
+            asked=closing_question(last.text) if last else "",
         )
         # "The branch is open now" is about the work, which summaries, lessons and pins cover better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
-            fact = replace(fact, text=right.marked(fact.text)) if words_of(fact.text) != fact.text else fact
-            piece = _draft_of(fact, said, stretch, now + len(remembered) * _NEXT)
+            fact = (
+                replace(fact, text=right.mark_corrections(fact.text))
+                if unquoted_words(fact.text) != fact.text
+                else fact
+            )
+            piece = _fact_draft(fact, said, stretch, now + len(remembered) * _NEXT)
             if fact.answers and last is not None:
                 piece = replace(piece, messages=(last.message, *piece.messages))
-            settled = settle_said(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
+            settled = settle_statements(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)
             known.learn(each for done in settled for each in (done.record, *done.changed))
             remembered += settled
         before.append(said)
     tx.read_marks.put(key, stretch.messages[-1].id, mark)
-    return _heard(stretch, remembered)
+    return _intake_result(stretch, remembered)
 
 
-def _taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
+def _jokes_taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
     """The memories of the user's previous message that this one begins by calling a joke: all, if it names none."""
     last = next((each for each in reversed(before) if each.role == "user"), None)
     if said.role != "user" or last is None or not is_joke_taken_back(said.text):
         return []
     told = [each for each in known if each.holds and set(each.sources) == {last.message}]
     # "Kidding, no boyfriend": what else that message said is so.
-    return [each for each in told if not telling(each.text).isdisjoint(telling(said.text))] or told
+    return [each for each in told if not distinctive_words(each.text).isdisjoint(distinctive_words(said.text))] or told
 
 
 def _is_work_on_files(messages: Sequence[Message]) -> bool:
@@ -349,12 +360,12 @@ def _is_work_on_files(messages: Sequence[Message]) -> bool:
     return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
 
 
-def _is_one_talk(before: Utterance, said: Utterance) -> bool:
+def _is_same_conversation(before: Utterance, said: Utterance) -> bool:
     """Whether both belong to one conversation."""
     return before.at is None or said.at is None or said.at - before.at < TALK_GOES_ON
 
 
-def _store_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
+def _store_read(tx: Transaction, stretch: UnreadStretch, facts: Sequence[ReadFact], now: datetime) -> list[Remembered]:
     """Store what a stretch says and that it was read; nothing if another process was quicker or it was erased."""
     key, first, last = stretch.key, stretch.messages[0], stretch.messages[-1]
     if was_erased(tx, key, stretch.erased) or not tx.log.find(key, [last.id]):
@@ -365,12 +376,12 @@ def _store_read(tx: Transaction, stretch: Stretch, facts: Sequence[ReadFact], no
     out: list[Remembered] = []
     for read in facts:
         out += settle_drafts(
-            tx, key.space, drafts_of(read, _draft_of(read.fact, read.said, stretch, now + len(out) * _NEXT))
+            tx, key.space, drafts_of(read, _fact_draft(read.fact, read.said, stretch, now + len(out) * _NEXT))
         )
     return out
 
 
-def _draft_of(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) -> MemoryDraft:
+def _fact_draft(fact: SaidFact, said: Utterance, stretch: UnreadStretch, now: datetime) -> MemoryDraft:
     """The draft of a memory with a message as its evidence."""
     origin: Source = "user" if said.role == "user" else "agent"
     return MemoryDraft(
@@ -386,7 +397,7 @@ def _draft_of(fact: SaidFact, said: Utterance, stretch: Stretch, now: datetime) 
     )
 
 
-def _said_in(messages: Sequence[Message], cleaning: Cleaning) -> list[Utterance]:
+def _utterances_in(messages: Sequence[Message], cleaning: Cleaning) -> list[Utterance]:
     return [said for message in messages for said in utterances(cleaning.message(message))]
 
 
@@ -395,7 +406,7 @@ def utterances(message: Message) -> Iterator[Utterance]:
 
     A message with tool calls only announces what is about to be done, and is skipped.
     """
-    draft = said_in(message.draft)
+    draft = without_recalled_parts(message.draft)
     if not is_source(message) or draft.role not in ("user", "assistant") or draft.calls:
         return
     role: Literal["user", "assistant"] = "user" if draft.role == "user" else "assistant"
@@ -410,8 +421,8 @@ def utterances(message: Message) -> Iterator[Utterance]:
                 yield Utterance(message=message.id, role=role, speaker=part.author or role, text=own, at=draft.at)
 
 
-def _heard(stretch: Stretch, remembered: Sequence[Remembered] = ()) -> Heard:
-    return Heard(
+def _intake_result(stretch: UnreadStretch, remembered: Sequence[Remembered] = ()) -> IntakeResult:
+    return IntakeResult(
         session=stretch.key.session,
         branch=stretch.branch,
         first_position=stretch.messages[0].position,
@@ -501,17 +512,17 @@ def drafts_of_turns(
     A turn whose path was pruned meanwhile has none.
     """
     out: list[list[MemoryDraft]] = []
-    known = known_failure(tx.memories.list(key.space, _FAILURES), key.session)
+    known = known_failures(tx.memories.list(key.space, _FAILURES), key.session)
     for turn in turns:
         messages = tx.log.path(key, head.id, turn.first, turn.last)
-        where = places(tx, key, [turn.opening]).get(turn.opening, {}) if messages else {}
+        where = message_directories(tx, key, [turn.opening]).get(turn.opening, {}) if messages else {}
         told = Turn(
             session=key.session,
             messages=tuple(map(cleaning.message, messages)),
             place={name: cleaning.text(place) for name, place in where.items()},
         )
         drafts = turn_memories(told, now) if messages else []
-        against = overturns(told, known, now) if messages else []
+        against = overturning_drafts(told, known, now) if messages else []
         turned = {draft.signature for draft in against}
         known = [each for each in known if each.signature not in turned] + failures_of_drafts(drafts)
         out.append([*drafts, *against])
@@ -533,7 +544,7 @@ def drafts_of_leaves(
         leaf = leaves.get(SummaryId(each.id))
         path = tx.log.path(key, head.id, leaf.first_position, leaf.last_position) if leaf else ()
         at = next((message.draft.at for message in path if leaf and message.id == leaf.last), None)
-        spoken = any(message.role == "assistant" or any(voices_in(message.parts)) for message in path)
+        spoken = any(message.role == "assistant" or any(people_in(message.parts)) for message in path)
         witnessed = any(part.present for message in path for part in message.parts if isinstance(part, Text))
         spoken = spoken and (witnessed or _has_voices(tx, key, path, voices, most=1))
         episode = leaf_episode(key.session, leaf, at, now) if leaf and spoken else None
@@ -546,7 +557,7 @@ EPISODES_AT_A_TIME = 16
 _FAILURES = MemoryFilter(kind="failure")
 
 
-class Gatherer:
+class EpisodeReader:
     """Remembers the episodes of a space, and keeps how far it has looked."""
 
     def __init__(self, resources: Resources, space: str) -> None:
@@ -556,7 +567,7 @@ class Gatherer:
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
         """How far each branch was examined, since turns that leave no memory are not examined again."""
 
-    async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Heard]:
+    async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[IntakeResult]:
         """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own preset."""
         key, policy = info.key, preset or preset_of(info.source, self._means.preset)
         drafts_of = drafts_of_leaves if policy.story else drafts_of_turns
@@ -568,13 +579,13 @@ class Gatherer:
                 batch = due[start : start + EPISODES_AT_A_TIME]
                 # Computed in the store's thread, since it may take long.
                 drafts = await self._store.read(
-                    drafts_of, key, head, batch, self._means.drawing(), self._means.clock.now()
+                    drafts_of, key, head, batch, self._means.derived_cleaning(), self._means.clock.now()
                 )
-                settled = await self._store.write(_keep, key.space, policy, batch, drafts)
+                settled = await self._store.write(_store_episodes, key.space, policy, batch, drafts)
                 if not policy.story:
                     self._passed[key, branch] = batch[-1].last, batch[-1].id
                 if settled:
-                    yield Heard(
+                    yield IntakeResult(
                         session=key.session,
                         branch=branch,
                         first_position=batch[0].first,
@@ -590,7 +601,7 @@ class Gatherer:
         return due_leaves(tx, key, head, policy, floor) if policy.story else due_turns(tx, key, head, floor)
 
 
-def _keep(
+def _store_episodes(
     tx: Transaction, space: str, policy: Policy, batch: Sequence[DueEpisode], drafts: Sequence[Sequence[MemoryDraft]]
 ) -> list[Remembered]:
     """Store what a batch leaves behind, apart from what another process has stored meanwhile."""

@@ -19,27 +19,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
-from ireneo.engine.diary import parts, windows, written_on_path
+from ireneo.engine.diary import agent_notes_on_path, split_window, windows
 from ireneo.engine.erasure import remove_memories
 from ireneo.engine.leasing import Worker
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.scope import one_repository, session_project
+from ireneo.engine.scope import same_repository, session_project
 from ireneo.engine.synthesis import Synthesis, synthesise, without_worthless
 from ireneo.errors import ModelError, NotFound, SessionNotFound
 from ireneo.lessons.lessons import (
     applies,
     best_worded,
-    is_in_sight,
+    is_obvious,
+    is_worth_a_lesson,
     lesson_drafts,
+    lesson_text,
     projects_of,
-    taken_back,
-    wording_of,
-    worth_telling,
+    withdrawals,
 )
-from ireneo.lessons.observe import is_statistic, limited
+from ireneo.lessons.observe import is_statistic, with_limits
 from ireneo.lessons.relevance import says_the_same
-from ireneo.lessons.rulings import against_ruling, related_rulings
+from ireneo.lessons.rulings import observations_against, related_rulings
 from ireneo.lessons.run import (
     LEARNER,
     LOGGED,
@@ -52,11 +52,11 @@ from ireneo.lessons.run import (
     outcome_of,
 )
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.study import Studied, join_windows, may_teach, study, sum_observations
+from ireneo.lessons.study import StudyResult, join_windows, may_teach, study, sum_observations
 from ireneo.lessons.write_diary import AgentNotes, render_diary
 from ireneo.log.message import Draft, Head, MessageId
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.memories.record import Evidence, MemoryDraft, Record, is_dropped, is_kept
+from ireneo.memories.record import Evidence, MemoryDraft, Record, is_confirmed_by_user, is_dropped_by_user
 from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
@@ -118,7 +118,7 @@ def mark_file(
 ) -> None:
     """Record that a whole file was learned from; secrets in its name are redacted."""
     now = resources.clock.now()
-    clean = resources.drawing().text(name)
+    clean = resources.derived_cleaning().text(name)
     file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
     tx.ledger.mark(space, file)
 
@@ -137,7 +137,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
     known = {each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=shown))}
     # Most claims are statistics without a lesson: their observations are not read.
     observed = observations_by_cue(tx, space, (cue for cue in shown if cue in worded or cue in known))
-    judged = _judged_by_user(tx, space) if worded - known.keys() else []
+    judged = _reviewed_lessons(tx, space) if worded - known.keys() else []
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
     for cue, seen in observed.items():
@@ -153,10 +153,10 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
         elif cue.startswith((MODEL, LOGGED)):
             old += drawn.drafts  # A model was asked for few, and gave the most valuable ones.
         elif drawn.drafts:
-            new.append((0.0 if is_in_sight(seen) else drawn.worth, list(drawn.drafts)))
+            new.append((0.0 if is_obvious(seen) else drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
     settled = settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
-    return [*settled, *settle_drafts(tx, space, _said_otherwise(tx, space, _rulings_about(tx, space, shown), now))]
+    return [*settled, *settle_drafts(tx, space, _contrary_evidence(tx, space, _rulings_about(tx, space, shown), now))]
 
 
 def _rulings_about(tx: Transaction, space: str, cues: Iterable[str]) -> list[str]:
@@ -165,20 +165,20 @@ def _rulings_about(tx: Transaction, space: str, cues: Iterable[str]) -> list[str
     return sorted(related_rulings(asked, tx.runs.cues(space, RULING))) if asked else []
 
 
-def _said_otherwise(tx: Transaction, space: str, cues: Sequence[str], now: datetime) -> list[MemoryDraft]:
+def _contrary_evidence(tx: Transaction, space: str, cues: Sequence[str], now: datetime) -> list[MemoryDraft]:
     """Evidence from all runs against the rulings of other runs, whichever was learned from first."""
     observed = tx.runs.observations(space, cues) if cues else ()
     told = tx.memories.list(space, MemoryFilter(cues=tuple(cues))) if cues else ()
-    return [draft for each in told for draft in taken_back(each, against_ruling(each.cue, observed), now)]
+    return [draft for each in told for draft in withdrawals(each, observations_against(each.cue, observed), now)]
 
 
-def _judged_by_user(tx: Transaction, space: str) -> list[Record]:
+def _reviewed_lessons(tx: Transaction, space: str) -> list[Record]:
     """The lessons that the user dropped or kept, except kept rulings, which still gather evidence in other words."""
     wanted = MemoryFilter(states=("active", "retired"), lessons=True, archived=False)
     return [
         each
         for each in tx.memories.list(space, wanted)
-        if is_dropped(each) or (is_kept(each) and not is_ruling(each.cue))
+        if is_dropped_by_user(each) or (is_confirmed_by_user(each) and not is_ruling(each.cue))
     ]
 
 
@@ -197,10 +197,10 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     gone: list[Record] = []
     asked = tuple(dict.fromkeys(cues))
     for record in tx.memories.list(space, MemoryFilter(cues=asked)) if asked else ():
-        if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
+        if record.state == "erased" or not any(_is_from_session(piece, session) for piece in record.evidence):
             continue
         seen = tx.runs.observations(space, [record.cue])
-        left = _with_evidence_shown_now(record, session, {each.session: each for each in seen})
+        left = _with_current_evidence(record, session, {each.session: each for each in seen})
         if left is None:
             gone.append(record)
         elif left != record:
@@ -220,14 +220,14 @@ def _are_on_path(tx: Transaction, key: SessionKey, head: Head, sources: Sequence
     return True
 
 
-def _is_of(piece: Evidence, session: str) -> bool:
+def _is_from_session(piece: Evidence, session: str) -> bool:
     return piece.origin == "run" and piece.session == session
 
 
-def _with_evidence_shown_now(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
+def _with_current_evidence(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
     """The lesson with the evidence that the run gives now; None if no evidence is left."""
     seen = None if is_statistic(record.cue) else observed.get(session)
-    now = (_now(piece, seen) if _is_of(piece, session) else piece for piece in record.evidence)
+    now = (_current_evidence(piece, seen) if _is_from_session(piece, session) else piece for piece in record.evidence)
     pieces = [piece for piece in now if piece is not None]
     if not pieces:
         return None
@@ -240,10 +240,10 @@ def _with_evidence_shown_now(record: Record, session: str, observed: Mapping[str
         seen=max(record.seen - lost, len(pieces)),
         recorded=min(each.recorded for each in pieces),
     )
-    return _reworded(left, observed)
+    return _with_current_text(left, observed)
 
 
-def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
+def _current_evidence(piece: Evidence, seen: Observation | None) -> Evidence | None:
     """A piece of evidence as the run shows it now; None if it no longer does."""
     if seen is None or bool(seen.held) == piece.against:
         return None
@@ -251,14 +251,14 @@ def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
     return replace(piece, messages=shown, at=seen.at or piece.at) if shown else None
 
 
-def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
+def _with_current_text(record: Record, observed: Mapping[str, Observation]) -> Record:
     """The lesson in the text of a run that still shows it, if no run has its own text any more."""
     speaking = {piece.session for piece in record.evidence if not piece.against}
     best = best_worded(list(observed.values()))
-    if best is None or is_kept(record) or not speaking <= observed.keys():
+    if best is None or is_confirmed_by_user(record) or not speaking <= observed.keys():
         return record
-    words = {text for each in observed.values() for text in (wording_of(each), limited(each.text, each.limits))}
-    return record if record.text in words else replace(record, text=wording_of(best))
+    words = {text for each in observed.values() for text in (lesson_text(each), with_limits(each.text, each.limits))}
+    return record if record.text in words else replace(record, text=lesson_text(best))
 
 
 PART_TOKENS = 250_000
@@ -301,7 +301,7 @@ class SessionRead(Struct, frozen=True, kw_only=True):
     """The number of its erased messages at that time."""
     run: RunMaterial
     """The run, without its messages."""
-    whole: Studied
+    whole: StudyResult
 
 
 async def learn(
@@ -350,32 +350,32 @@ async def _learn_session(
     told, failed = Synthesis(), ""
     if model is not None and may_teach(read.whole, read.run.source):
         try:
-            async for each in _told_by_model(resources, due, model, read):
+            async for each in _lessons_by_model(resources, due, model, read):
                 told = told.joined(each)
         except ModelError as error:
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
-    run = await asyncio.to_thread(_run, resources, due, read)
+    run = await asyncio.to_thread(_make_run, resources, due, read)
     drawn_so = without_worthless(read.whole.observations, told)
     shown = await asyncio.to_thread(sum_observations, [*drawn_so, *told.observations])
 
     def store(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
             worker.done(tx, lease)
-        return _keep(tx, due, run, shown) if still_due(tx, due) else None
+        return _store_run(tx, due, run, shown) if still_due(tx, due) else None
 
     settled = await resources.store.write(store)
-    return None if settled is None else _learned(resources, run, settled, told, failed)
+    return None if settled is None else _session_result(resources, run, settled, told, failed)
 
 
 def learn_read(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> LearnedSession:
     """Learn from one session that a worker read, without a model."""
-    run = _run(resources, due, read)
+    run = _make_run(resources, due, read)
     shown = sum_observations(without_worthless(read.whole.observations, Synthesis()))
-    return _learned(resources, run, _keep(tx, due, run, shown), Synthesis(), "")
+    return _session_result(resources, run, _store_run(tx, due, run, shown), Synthesis(), "")
 
 
-def _learned(
+def _session_result(
     resources: Resources, run: LearnedRun, settled: Sequence[Remembered], told: Synthesis, failed: str
 ) -> LearnedSession:
     new = [each.record for each in settled if each.did == "added"]
@@ -391,14 +391,14 @@ def _learned(
     )
 
 
-async def _told_by_model(
+async def _lessons_by_model(
     resources: Resources, due: DueRun, model: LanguageModel, read: SessionRead
 ) -> AsyncIterator[Synthesis]:
     """A model's lessons from a run, one question for each of at most `MOST_PARTS` parts."""
     known, drawn = await resources.store.read(_known_and_drawn, due.info.key.space, read)
     most = max(PART_TOKENS, -(-due.head.total_tokens // MOST_PARTS))
-    async for window in windows(resources.store, due.info.key, due.head, resources.drawing()):
-        for part in parts(window, most):
+    async for window in windows(resources.store, due.info.key, due.head, resources.derived_cleaning()):
+        for part in split_window(window, most):
             here = {message.id for message in (*part.spoken, *part.put_in)}
             entries = [each for each in read.whole.entries if each.opening in here]
             rules = [each for each in drawn if not here.isdisjoint(each.sources)]
@@ -408,15 +408,15 @@ async def _told_by_model(
 
 def _known_and_drawn(tx: Transaction, space: str, read: SessionRead) -> tuple[list[Record], list[Observation]]:
     """The known lessons of the run's project, and those that rules would add."""
-    here = one_repository(tx, space, read.run.project)
+    here = same_repository(tx, space, read.run.project)
     known = [each for each in tx.memories.list(space, _LESSONS) if applies(projects_of(each), here)]
     there = {each.cue for each in known}
     worded = [each for each in read.whole.observations if each.text and each.held and each.cue not in there]
     before = observations_by_cue(tx, space, (each.cue for each in worded))
-    return known, [each for each in worded if worth_telling([each, *before.get(each.cue, ())])]
+    return known, [each for each in worded if is_worth_a_lesson([each, *before.get(each.cue, ())])]
 
 
-def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:
+def _store_run(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:
     """Store a run with its observations, retract earlier ones that it no longer shows, and settle its lessons."""
     key = due.info.key
     before = tx.runs.of_run(key.space, key.session)
@@ -431,9 +431,9 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
 async def read_session(resources: Resources, due: DueRun) -> SessionRead:
     """Read and study a session by rules."""
     key = due.info.key
-    cleaning = resources.drawing()
-    run, written = await resources.store.read(_material, key, due, cleaning)
-    whole = Studied()
+    cleaning = resources.derived_cleaning()
+    run, written = await resources.store.read(_run_without_messages, key, due, cleaning)
+    whole = StudyResult()
     async for window in windows(resources.store, key, due.head, cleaning):
         material = replace(run, messages=tuple(window.spoken), put_in=tuple(window.put_in))
         whole = join_windows((whole, await asyncio.to_thread(study, material, resources.count, written)))
@@ -444,14 +444,14 @@ def is_reading_valid(tx: Transaction, resources: Resources, due: DueRun, read: S
     """Whether the reading of a worker is valid: the session is unchanged, and no diary entry was written here."""
     if (read.head, read.erased) != (due.head.id, due.erased):
         return False
-    return _material(tx, due.info.key, due, resources.drawing()) == (read.run, ())
+    return _run_without_messages(tx, due.info.key, due, resources.derived_cleaning()) == (read.run, ())
 
 
-def _material(
+def _run_without_messages(
     tx: Transaction, key: SessionKey, due: DueRun, cleaning: Cleaning
 ) -> tuple[RunMaterial, Sequence[AgentNotes]]:
     """The run without its messages, and the diary entries of its agent."""
-    said = _said_of_run(tx, key, due.head)
+    said = _framing_messages(tx, key, due.head)
     run = RunMaterial(
         session=key.session,
         source=(due.info.source or "").partition(":")[0],
@@ -460,10 +460,10 @@ def _material(
         noted=tuple(replace(each, text=cleaning.text(each.text)) for each in noted_words(said)),
         messages=(),
     )
-    return run, written_on_path(tx, key, due.head.id)
+    return run, agent_notes_on_path(tx, key, due.head.id)
 
 
-def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
+def _framing_messages(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
     """The first and last messages of a path, in which the log may describe the run."""
     first, last = min(LABELLED, head.position + 1), max(LABELLED, head.position + 1 - LABELLED)
     ends = [*tx.log.path(key, head.id, 0, first - 1), *tx.log.path(key, head.id, last, head.position)]
@@ -471,7 +471,7 @@ def _said_of_run(tx: Transaction, key: SessionKey, head: Head) -> list[Draft]:
     return [found[message.id] for message in ends if message.id in found]
 
 
-def _run(resources: Resources, due: DueRun, read: SessionRead) -> LearnedRun:
+def _make_run(resources: Resources, due: DueRun, read: SessionRead) -> LearnedRun:
     rendered = render_diary(read.whole.entries)
     return LearnedRun(
         session=due.info.key.session,
@@ -479,7 +479,7 @@ def _run(resources: Resources, due: DueRun, read: SessionRead) -> LearnedRun:
         learner=LEARNER,
         learned=resources.clock.now(),
         project=read.run.project,
-        source=resources.drawing().text(due.info.source or ""),
+        source=resources.derived_cleaning().text(due.info.source or ""),
         outcome=read.run.outcome,
         started=due.info.first_at,
         ended=due.info.last_at,

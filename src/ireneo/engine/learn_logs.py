@@ -50,7 +50,7 @@ from ireneo.engine.learn import (
 )
 from ireneo.engine.reports import ImportReport, LearnReport, OnProgress, Reading, run_steps
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import place_if_unplaced, place_unplaced
+from ireneo.engine.scope import add_project, add_projects
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LinearFormat, LogFormat, LogFormatName, log_format
@@ -95,7 +95,7 @@ class LogAnalysis(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """By session name."""
 
 
-def answered(analysis: LogAnalysis) -> bytes:
+def encode_analysis(analysis: LogAnalysis) -> bytes:
     """Encode an answer."""
     try:
         return msgspec.json.encode(analysis)
@@ -120,7 +120,7 @@ async def analyse_log(resources: Resources, task: LogTask) -> LogAnalysis:
         if not sessions or log.damage or log.left_out:
             return LogAnalysis(did="here")
     store = resources.store
-    await place_unplaced(store, _SPACE, [each.key.session for each in sessions], task.project)
+    await add_projects(store, _SPACE, [each.key.session for each in sessions], task.project)
     reads = {}
     for due in await store.read(due_runs, _SPACE, [each.key.session for each in sessions]):
         reads[due.info.key.session] = await read_session(resources, due)
@@ -202,7 +202,7 @@ class LearnsFrom(Protocol):
         """Import the log and learn from it."""
 
 
-class _Waiting(Struct, frozen=True, kw_only=True):
+class _QueuedLog(Struct, frozen=True, kw_only=True):
     """A log in the queue."""
 
     log: GivenLog
@@ -213,7 +213,7 @@ class _Waiting(Struct, frozen=True, kw_only=True):
     digest: str = ""
 
 
-class _Kept(Struct, frozen=True, kw_only=True):
+class _StoredLog(Struct, frozen=True, kw_only=True):
     """The stored part of a log."""
 
     imported: tuple[Imported, ...] = ()
@@ -245,7 +245,7 @@ class LogLearner:
         self._keep_secrets = keep_secrets
         self._tell: Callable[[LearnStep], object] = on_progress or (lambda step: None)
         self._names: set[str] = set()
-        self._send = False
+        self._needs_bytes = False
         """Whether a worker has no access to the disk."""
 
     async def run(self, logs: Iterable[LogPlace | GivenLog], on: str) -> LearnReport:
@@ -253,30 +253,30 @@ class LogLearner:
         given = (each if isinstance(each, GivenLog) else GivenLog(place=each) for each in logs)
         if on:
             async with self._resources.open_workers(on) as workers:
-                await self._on(workers, given)
+                await self._learn_on_workers(workers, given)
             return self.report
         for log in given:
             try:
                 with closing(self._resources.open_log(log.place)) as file:
-                    name = self._name(log, file.stem)
+                    name = self._unique_name(log, file.stem)
             except BadInput as fault:
                 self._tell(LogLearned(log=log, fault=str(fault)))
             else:
-                await self._here(log, name)
+                await self._learn_here(log, name)
         return self.report
 
-    async def _on(self, workers: Workers, logs: Iterator[GivenLog]) -> None:
+    async def _learn_on_workers(self, workers: Workers, logs: Iterator[GivenLog]) -> None:
         """Learn from the answers of `workers`."""
-        todo, row = logs, deque[_Waiting]()
-        ready: list[tuple[_Waiting, LogAnalysis]] = []
+        todo, row = logs, deque[_QueuedLog]()
+        ready: list[tuple[_QueuedLog, LogAnalysis]] = []
         try:
             while True:
                 while len(row) < workers.width and sum(each.size for each in row) < HELD_BYTES:
                     if (log := next(todo, None)) is None:
                         break
-                    row += await self._give(workers, log)
+                    row += await self._send(workers, log)
                 if ready and (not row or not row[0].answer.done() or _is_full(ready)):
-                    await self._keep(ready)
+                    await self._store_and_finish(ready)
                     ready = []
                 if not row:
                     return
@@ -285,24 +285,24 @@ class LogLearner:
                 if analysis is not None and analysis.did in ("analysed", "known"):
                     ready.append((first, analysis))
                     continue
-                await self._keep(ready)
+                await self._store_and_finish(ready)
                 ready = []
-                await self._not_analysed(first, analysis)
+                await self._handle_failure(first, analysis)
         finally:
             for each in row:
                 each.answer.cancel()
             await asyncio.gather(*(each.answer for each in row), return_exceptions=True)
 
-    def _name(self, log: GivenLog, stem: str) -> str:
+    def _unique_name(self, log: GivenLog, stem: str) -> str:
         name = log.name or new_name(stem, log.place, self._names)
         self._names.add(name)
         return name
 
-    async def _give(self, workers: Workers, log: GivenLog) -> list[_Waiting]:
+    async def _send(self, workers: Workers, log: GivenLog) -> list[_QueuedLog]:
         """Send a log to the workers; a log that is known, or that no worker can analyse, is answered at once."""
         try:
             with closing(self._resources.open_log(log.place)) as file:
-                name, label, size = self._name(log, file.stem), file.label, file.size
+                name, label, size = self._unique_name(log, file.stem), file.label, file.size
                 digest = await asyncio.to_thread(file.digest)
                 form = format_of(log.format, file)
         except BadInput as fault:
@@ -323,14 +323,14 @@ class LogLearner:
                 path=path, digest=digest, format=form.name, name=name, keep_secrets=keeps, project=self._project
             )
             answer = asyncio.create_task(self._analysed(workers, task))
-        return [_Waiting(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
+        return [_QueuedLog(log=log, name=name, answer=answer, label=label, size=size, digest=digest)]
 
     async def _analysed(self, workers: Workers, task: LogTask) -> LogAnalysis | None:
         """A worker's answer for a log, sent by its path; with its bytes once a worker could not read a path."""
         analysis = LogAnalysis(did="here")
         for _ in range(2):
             sent = task
-            if self._send:
+            if self._needs_bytes:
                 if (data := await asyncio.to_thread(self._bytes_of, task.path)) is None:
                     break
                 sent = replace(task, data=data)
@@ -340,7 +340,7 @@ class LogLearner:
             analysis = await asyncio.to_thread(msgspec.json.decode, answer, type=readable(LogAnalysis))
             if analysis.did != "send":
                 return analysis
-            self._send = True
+            self._needs_bytes = True
         return LogAnalysis(did="here")
 
     def _bytes_of(self, path: str) -> bytes | None:
@@ -348,15 +348,15 @@ class LogLearner:
         with closing(self._resources.open_log(path)) as file:
             return None if file.is_labelled else file.raw()
 
-    async def _not_analysed(self, waiting: _Waiting, analysis: LogAnalysis | None) -> None:
+    async def _handle_failure(self, waiting: _QueuedLog, analysis: LogAnalysis | None) -> None:
         if analysis is None:
             self._tell(LogLearned(log=waiting.log, fault=f"{waiting.label} was left out: workers that read it died."))
         elif analysis.did == "refused":
             raise BadInput(analysis.reason)
         else:
-            await self._here(waiting.log, waiting.name)
+            await self._learn_here(waiting.log, waiting.name)
 
-    async def _here(self, log: GivenLog, name: str) -> None:
+    async def _learn_here(self, log: GivenLog, name: str) -> None:
         try:
             done = await self._learn_from(
                 log.place,
@@ -370,10 +370,10 @@ class LogLearner:
         except BadInput as fault:
             self._tell(LogLearned(log=log, fault=str(fault)))
             return
-        self._add(done)
+        self._add_report(done)
         self._tell(LogLearned(log=log, is_known=done.is_known, is_empty=bool(done.imported.empty)))
 
-    def _add(self, done: LearnReport) -> None:
+    def _add_report(self, done: LearnReport) -> None:
         was, imported = self.report, self.report.imported
         self.report = LearnReport(
             sessions=was.sessions + done.sessions,
@@ -382,7 +382,7 @@ class LogLearner:
             ),
         )
 
-    async def _keep(self, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> None:
+    async def _store_and_finish(self, ready: Sequence[tuple[_QueuedLog, LogAnalysis]]) -> None:
         """Store logs, several in one transaction, and finish each."""
         todo = deque(ready)
         while todo:
@@ -391,9 +391,9 @@ class LogLearner:
                 await self._finish(*todo.popleft(), kept)
             if todo and not (done and done[-1].left is not None):
                 waiting, _ = todo.popleft()
-                await self._here(waiting.log, waiting.name)
+                await self._learn_here(waiting.log, waiting.name)
 
-    async def _finish(self, waiting: _Waiting, analysis: LogAnalysis, kept: _Kept) -> None:
+    async def _finish(self, waiting: _QueuedLog, analysis: LogAnalysis, kept: _StoredLog) -> None:
         if not kept.is_known:
             self._tell(Reading(label=waiting.label, bytes_read=waiting.size, size=waiting.size, is_over=True))
             for imported, named in zip(kept.imported, analysis.sessions, strict=True):
@@ -408,17 +408,17 @@ class LogLearner:
                 sessions = [each.session for each in kept.imported]
                 more: list[LearnedSession] = []
                 await run_steps(learn(self._resources, self._space, sessions, kept.left), more.append, self._tell)
-                await self._store.write(self._mark, waiting, sessions)
+                await self._store.write(self._mark_file, waiting, sessions)
                 done = replace(done, sessions=tuple(more))
-            self._add(done)
+            self._add_report(done)
         self._tell(LogLearned(log=waiting.log, is_known=kept.is_known))
 
-    def _mark(self, tx: Transaction, waiting: _Waiting, sessions: Sequence[str]) -> None:
+    def _mark_file(self, tx: Transaction, waiting: _QueuedLog, sessions: Sequence[str]) -> None:
         mark_file(tx, self._resources, self._space, waiting.digest, waiting.name, sessions)
 
-    def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> list[_Kept]:
+    def _store_logs(self, tx: Transaction, ready: Sequence[tuple[_QueuedLog, LogAnalysis]]) -> list[_StoredLog]:
         """Store logs up to the first log that must be read here, or that leaves something to do."""
-        done: list[_Kept] = []
+        done: list[_StoredLog] = []
         for waiting, analysis in ready:
             kept = self._store_log(tx, waiting, analysis)
             if kept is not None:
@@ -427,10 +427,10 @@ class LogLearner:
                 break
         return done
 
-    def _store_log(self, tx: Transaction, waiting: _Waiting, analysis: LogAnalysis) -> _Kept | None:
+    def _store_log(self, tx: Transaction, waiting: _QueuedLog, analysis: LogAnalysis) -> _StoredLog | None:
         if known_files(tx, self._space, [waiting.digest]):
             # The same file may have been earlier in the queue.
-            return _Kept(is_known=True)
+            return _StoredLog(is_known=True)
         keys = [SessionKey(self._space, named.key.session) for named in analysis.sessions]
         there = {key.session for key in keys if tx.sessions.get(key) is not None}
         for named in analysis.sessions:
@@ -438,7 +438,7 @@ class LogLearner:
                 return None
         imported = tuple(keep_named(tx, self._space, named) for named in analysis.sessions)
         for key in keys if self._project else ():
-            place_if_unplaced(tx, key, self._project)
+            add_project(tx, key, self._project)
         due = due_runs(tx, self._space, [each.session for each in imported])
         reads = {
             each.info.key.session: read
@@ -449,13 +449,13 @@ class LogLearner:
         }
         asks = any(self._resources.models_for(key).for_task("lessons") is not None for key in keys)
         if asks or len(reads) < len(due):
-            return _Kept(imported=imported, left=reads)
+            return _StoredLog(imported=imported, left=reads)
         learned = tuple(learn_read(tx, self._resources, each, reads[each.info.key.session]) for each in due)
-        self._mark(tx, waiting, [each.session for each in imported])
-        return _Kept(imported=imported, learned=learned)
+        self._mark_file(tx, waiting, [each.session for each in imported])
+        return _StoredLog(imported=imported, learned=learned)
 
 
-def _is_full(ready: Sequence[tuple[_Waiting, LogAnalysis]]) -> bool:
+def _is_full(ready: Sequence[tuple[_QueuedLog, LogAnalysis]]) -> bool:
     """Whether there are enough logs for a transaction."""
     messages = sum(named.imported.messages for _, analysis in ready for named in analysis.sessions)
     return messages >= BATCH or sum(waiting.size for waiting, _ in ready) >= BATCH_BYTES

@@ -64,7 +64,7 @@ class Worker:
         if not self._leases:
             yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
             return
-        async with self._held(await self._store.write(take), seconds) as lease:
+        async with self._hold(await self._store.write(take), seconds) as lease:
             yield lease
 
     @asynccontextmanager
@@ -82,16 +82,16 @@ class Worker:
         if not self._leases:
             yield sessions[0]
             return
-        async with self._held(await self._store.write(take), seconds) as lease:
+        async with self._hold(await self._store.write(take), seconds) as lease:
             yield lease.key.session if lease else None
 
     @asynccontextmanager
-    async def _held(self, lease: Lease | None, seconds: float) -> AsyncIterator[Lease | None]:
+    async def _hold(self, lease: Lease | None, seconds: float) -> AsyncIterator[Lease | None]:
         """Renew a lease while the block runs, and release it unless the block did."""
         if lease is None:
             yield None
             return
-        beating = asyncio.create_task(self._beat(lease, seconds))
+        beating = asyncio.create_task(self._renew_until_cancelled(lease, seconds))
         broken_off = True
         try:
             yield lease
@@ -105,9 +105,9 @@ class Worker:
                 # It is not awaited itself: a cancellation in the meantime would look like the end of the heartbeat.
                 await asyncio.wait([beating])
             finally:
-                await self._let_go(lease)
+                await self._release(lease)
 
-    async def _let_go(self, lease: Lease) -> None:
+    async def _release(self, lease: Lease) -> None:
         """Release what the block still holds, so that an error or a cancellation blocks nobody."""
         if (lease.key, lease.token) in self._over:
             self._over.remove((lease.key, lease.token))
@@ -116,7 +116,7 @@ class Worker:
 
     def renew(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False if it was overtaken."""
-        return not self._leases or tx.leases.renew(lease, self._until(self._seconds))
+        return not self._leases or tx.leases.renew(lease, self._expiry(self._seconds))
 
     def done(self, tx: Transaction, lease: Lease) -> None:
         """Release a lease in the transaction that stores the result, overtaken or not."""
@@ -134,13 +134,13 @@ class Worker:
         await self._store.write(lambda tx: tx.leases.fail(lease, error, retry_at))
         self._over.add((lease.key, lease.token))
 
-    async def _beat(self, lease: Lease, seconds: float) -> None:
+    async def _renew_until_cancelled(self, lease: Lease, seconds: float) -> None:
         """Renew the lease until cancelled or overtaken; a busy store is asked again at the next beat."""
         while True:
             await asyncio.sleep(seconds / BEATS)
             with contextlib.suppress(StoreError):
-                if not await self._store.write(lambda tx: tx.leases.renew(lease, self._until(seconds))):
+                if not await self._store.write(lambda tx: tx.leases.renew(lease, self._expiry(seconds))):
                     return
 
-    def _until(self, seconds: float) -> datetime:
+    def _expiry(self, seconds: float) -> datetime:
         return self._clock.now() + timedelta(seconds=seconds)

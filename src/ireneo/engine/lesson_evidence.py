@@ -8,15 +8,15 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.grounding.check import Grounds, error_text, strike
-from ireneo.grounding.claims import TextClaim, claims, instruction_like
+from ireneo.grounding.check import Grounds, is_error_text, strike_unsupported
+from ireneo.grounding.claims import TextClaim, claims, has_instruction
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Instructions
 from ireneo.language.words import sentences
 from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.naming import programs
-from ireneo.lessons.observe import limited
+from ireneo.lessons.observe import with_limits
 from ireneo.lessons.rulings import ruling_cue
 from ireneo.lessons.run import MODEL, Category, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
@@ -25,7 +25,7 @@ from ireneo.log.message import Message, without_recalled
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import LessonKind, LessonSaid
-from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.own_words import user_words_in_result
 from ireneo.summaries.steps import Step
 
 _INSTRUCTIONS = topic(Instructions)
@@ -75,18 +75,18 @@ class RunEvidence:
     @cached_property
     def grounds(self) -> Grounds:
         """All that was shown; a user's words within a tool's result count as the user's."""
-        return Grounds(self._read, asked=self._answers, voice=None)
+        return Grounds(self._read, asked=self._user_words_in_results, voice=None)
 
     @cached_property
-    def _answers(self) -> list[str]:
+    def _user_words_in_results(self) -> list[str]:
         results = (result for each in self.shown for result in each.draft.results)
-        return [words for result in results for words, _ in said_in_results(result)]
+        return [words for result in results for words, _ in user_words_in_result(result)]
 
     @cached_property
     def user(self) -> SourceIndex:
         """The words of the user, including answers and refusals."""
         spoken = (without_recalled(each.text) for each in self.shown if each.role == "user")
-        return SourceIndex([*spoken, *self._answers])
+        return SourceIndex([*spoken, *self._user_words_in_results])
 
     @cached_property
     def agent(self) -> SourceIndex:
@@ -99,15 +99,15 @@ class RunEvidence:
         return run_steps(self.material)
 
     @cached_property
-    def done(self) -> SourceIndex:
+    def actions(self) -> SourceIndex:
         """Every call of the run, the commands that task runners print, and everything that was said, but no outputs."""
         echoed = (line for step in self.steps if _runs_tasks(step) for line in _ECHOED.findall(step.output))
-        return SourceIndex([*(call_text(step.call) for step in self.steps), *echoed, *self._spoken])
+        return SourceIndex([*(call_text(step.call) for step in self.steps), *echoed, *self._spoken_texts])
 
     @cached_property
-    def _spoken(self) -> list[str]:
+    def _spoken_texts(self) -> list[str]:
         said = (text for each in self.shown if each.role != "tool" for text in source_texts([each]))
-        return [*said, *self._answers]
+        return [*said, *self._user_words_in_results]
 
     @cached_property
     def errors(self) -> SourceIndex:
@@ -117,7 +117,7 @@ class RunEvidence:
         return SourceIndex([*(step.error for step in failed), *lines])
 
     @cached_property
-    def ordered(self) -> list[set[tuple[str, ...]]]:
+    def output_instructions(self) -> list[set[tuple[str, ...]]]:
         """The instructions in outputs, each as its sequences of words, without the user's own instructions."""
         out: list[set[tuple[str, ...]]] = []
         for each in self.shown:
@@ -125,7 +125,7 @@ class RunEvidence:
                 continue
             for line in "\n".join(source_texts([each])).splitlines():
                 for sentence in sentences(line, small_opens=True):
-                    if _INSTRUCTIONS.orders.search(sentence) and not self.user.holds(sentence):
+                    if _INSTRUCTIONS.orders.search(sentence) and not self.user.has_words(sentence):
                         out.append(_word_sequences(sentence))
         return out
 
@@ -162,21 +162,21 @@ class Verified(Struct, frozen=True, kw_only=True):
 def verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
     """Verify a lesson against its run."""
     why, whose = quoted_reason(said.why, evidence)
-    first = _fault(said, why, whose, evidence)
+    first = _refusal_reason(said, why, whose, evidence)
     if first:
         return Verified(complaints=(first,))
-    left = strike(said.lesson, evidence.grounds)
+    left = strike_unsupported(said.lesson, evidence.grounds)
     text = _with_reason(left.text, why, whose)
-    limits = strike(limits_of(said), evidence.grounds).text
-    limits = "" if _orders_fault(limits, evidence) else limits
-    if left.complaints and _opening(left.text) != _opening(said.lesson):
+    limits = strike_unsupported(limits_sentence(said), evidence.grounds).text
+    limits = "" if _injected_order(limits, evidence) else limits
+    if left.complaints and _first_words(left.text) != _first_words(said.lesson):
         return Verified(complaints=left.complaints)  # Its subject was removed, so the rest would say something else.
-    if left.complaints and _holds_way_out(said, said.lesson) and not _holds_way_out(said, left.text):
+    if left.complaints and _contains_way_out(said, said.lesson) and not _contains_way_out(said, left.text):
         return Verified(complaints=left.complaints)  # A trap without a way out helps nobody.
-    if not left.text or not (why or named_in(text)):
+    if not left.text or not (why or project_claims(text)):
         fault = "It names nothing of this project or its tools, and quotes nobody; any model knows it."
         return Verified(complaints=left.complaints or (fault,))
-    if orders := _orders_fault(left.text, evidence):
+    if orders := _injected_order(left.text, evidence):
         return Verified(complaints=(orders,))
     sources = evidence.supporting(f"{text} {limits}", evidence.cited(said.messages))
     texts = source_texts(sources)
@@ -189,20 +189,20 @@ def verify(said: LessonSaid, evidence: RunEvidence) -> Verified:
     return Verified(observation=_observation(said, text, why, limits, sources, evidence), complaints=left.complaints)
 
 
-def _holds_way_out(said: LessonSaid, text: str) -> bool:
+def _contains_way_out(said: LessonSaid, text: str) -> bool:
     way_out = " ".join(said.way_out.split()).rstrip(".")
     return bool(way_out) and way_out.casefold() in " ".join(text.split()).casefold()
 
 
-def _opening(text: str) -> list[str]:
+def _first_words(text: str) -> list[str]:
     return text.split()[:2]
 
 
-def _fault(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str:
+def _refusal_reason(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str:
     """The reason to refuse the whole lesson; empty for none."""
-    if error_text(said.lesson):
+    if is_error_text(said.lesson):
         return "It is an error text, and no lesson."
-    if said.kind != "fact" and only_supposed(why, whose):
+    if said.kind != "fact" and is_supposition(why, whose):
         return "The sentence in `why` is a guess; quote what a call proved, or leave the lesson out."
     if len(said.lesson.split()) > MOST_WORDS:
         return f"It has more than {MOST_WORDS} words."
@@ -210,7 +210,11 @@ def _fault(said: LessonSaid, why: str, whose: str, evidence: RunEvidence) -> str
         return "No user says the sentence in `why`; a ruling quotes the user, word for word."
     if evidence.material.outcome == "bad" and (said.kind == "practice" or said.way_out or said.way):
         return "The run is known to have come out badly: nothing that it did is a practice or a way out."
-    if any(not evidence.grounds.ruled.holds(text) for text in (said.way_out, said.way) if instruction_like(text)):
+    if any(
+        not evidence.grounds.instruction_sources.has_words(text)
+        for text in (said.way_out, said.way)
+        if has_instruction(text)
+    ):
         return "It repeats an instruction."
     return ""
 
@@ -220,19 +224,19 @@ def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
     said = " ".join(why.split()).strip('“”"')
     if not LEAST_QUOTED <= len(said.split()) <= MOST_WHY_WORDS:
         return "", ""
-    if evidence.user.holds(said):
+    if evidence.user.has_words(said):
         return said, "user"
-    if evidence.agent.holds(said) and not instruction_like(said) and not _orders_fault(said, evidence):
+    if evidence.agent.has_words(said) and not has_instruction(said) and not _injected_order(said, evidence):
         return said, "agent"
     return "", ""
 
 
-def only_supposed(why: str, whose: str) -> bool:
+def is_supposition(why: str, whose: str) -> bool:
     """Whether the agent only supposes what a quoted reason says."""
     return whose == "agent" and _INSTRUCTIONS.supposes.search(why) is not None
 
 
-def limits_of(said: LessonSaid) -> str:
+def limits_sentence(said: LessonSaid) -> str:
     """The sentence that says when a lesson does not apply."""
     when = " ".join(said.not_when.split()).rstrip(".")
     if not when:
@@ -246,26 +250,26 @@ def _with_reason(lesson: str, why: str, whose: str) -> str:
     if not why or why.casefold().rstrip(".") in said.casefold():
         return said
     quoted = why.replace("“", "'").replace("”", "'").replace("**", "")
-    return limited(said, f"“{quoted}” (the {whose})") if said else ""
+    return with_limits(said, f"“{quoted}” (the {whose})") if said else ""
 
 
-def named_in(text: str) -> list[TextClaim]:
+def project_claims(text: str) -> list[TextClaim]:
     """The claims of `text` about a project or its tools."""
     return [claim for claim in claims(text) if claim.kind in _OF_SOMETHING]
 
 
-def _orders_fault(text: str, evidence: RunEvidence) -> str:
+def _injected_order(text: str, evidence: RunEvidence) -> str:
     """The complaint if `text` repeats an instruction of an output that nobody followed and the user did not give."""
     for claim in claims(text):
         head = claim.text.partition(" ")[0]
         is_call = claim.kind == "command" and _PROGRAM.match(claim.text) and head not in _CODE_HEADS
-        if is_call and not evidence.done.supports(claim):
+        if is_call and not evidence.actions.supports(claim):
             return f"Nobody ran “{claim.text[:80]}”; that an output names it is no experience."
     # Words of an error that occurred, and commands that were run, are experience wherever else they appear.
-    bare = _QUOTED.sub(lambda found: " … " if evidence.errors.holds(found[0]) else found[0], text)
-    bare = _CODE.sub(lambda found: " … " if evidence.done.holds(found[1]) else found[0], bare)
-    rows = {row for row in _word_sequences(bare) if not evidence.user.holds(" ".join(row))}
-    if any(rows & each for each in evidence.ordered):
+    bare = _QUOTED.sub(lambda found: " … " if evidence.errors.has_words(found[0]) else found[0], text)
+    bare = _CODE.sub(lambda found: " … " if evidence.actions.has_words(found[1]) else found[0], bare)
+    rows = {row for row in _word_sequences(bare) if not evidence.user.has_words(" ".join(row))}
+    if any(rows & each for each in evidence.output_instructions):
         return "It repeats what an output asks for."
     return ""
 
@@ -303,7 +307,7 @@ def _trigger(said: LessonSaid, why: str, evidence: RunEvidence) -> Trigger | Non
     if said.kind not in ("trap", "ruling") or not trap:
         return None
     way = " ".join(said.way.split()).strip("`")
-    unless = (way,) if way and evidence.done.holds(way) else ()
+    unless = (way,) if way and evidence.actions.has_words(way) else ()
     step = main_step(trap)
     if _PATHLIKE.fullmatch(trap):
         trigger = Trigger(path=trap.removeprefix("./"), unless=unless)
@@ -318,7 +322,7 @@ def _trigger(said: LessonSaid, why: str, evidence: RunEvidence) -> Trigger | Non
             break  # After taking the way out, the run no longer meets the trap.
         if each.result is not None and _matches_trigger(each, trigger):
             met, failed = met + 1, failed + each.failed_itself
-    named = SourceIndex([why]).holds(trap)
+    named = SourceIndex([why]).has_words(trap)
     return trigger if named or (said.kind == "trap" and 2 * failed > met) else None
 
 

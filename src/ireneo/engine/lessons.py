@@ -17,34 +17,34 @@ from ireneo.engine.check import observations_by_cue
 from ireneo.engine.named import memory_named
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
-from ireneo.engine.scope import is_open, open_projects, without_words_of_others
+from ireneo.engine.scope import is_visible_project, open_projects, without_words_of_others
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.binding import attributed
+from ireneo.lessons.binding import name_speaker
 from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     TWICE,
-    Standing,
+    SeenCounts,
     best_worded,
     cues_to_read,
-    is_in_sight,
-    merged_checkouts,
-    merged_checks,
+    is_obvious,
+    merge_checkouts,
+    merge_checks,
+    merge_remedies_into_facts,
     projects_of,
-    quotes,
-    share_of,
-    standing_of,
-    without_remedies_told,
+    seen_counts,
+    success_rate,
+    supporting_quotes,
 )
 from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, GOT_OVER, REFUSED
-from ireneo.lessons.relevance import SaidAlready, content_of, first_of_each, says_the_same
+from ireneo.lessons.relevance import FileStatements, content_of, first_occurrences, says_the_same
 from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import merged_rulings, reach, without_wishes_told
+from ireneo.lessons.rulings import generality_rank, merge_rulings, without_listed_wishes
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.exchange import against, in_favour
+from ireneo.memories.exchange import confirmation_draft, objection_draft
 from ireneo.memories.record import (
     DROPPED,
     GENERAL,
@@ -53,10 +53,10 @@ from ireneo.memories.record import (
     MemoryId,
     Record,
     State,
-    disputes,
-    is_dropped,
-    is_kept,
-    project_of,
+    evidence_project,
+    is_confirmed_by_user,
+    is_dropped_by_user,
+    objections,
     supporting,
 )
 from ireneo.ports.memories import MemoryFilter
@@ -143,32 +143,38 @@ def lessons(
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
     wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
     listed = [without_words_of_others(each, opened) for each in tx.memories.list(space, wanted)]
-    records = [each for each in listed if each.state == "active" or disputes(each)]
+    records = [each for each in listed if each.state == "active" or objections(each)]
     observed = observations_by_cue(tx, space, (cue for each in records for cue in cues_to_read(each.cue)))
-    mine = [each for each in records if is_open(opened, projects_of(each))]
+    mine = [each for each in records if is_visible_project(opened, projects_of(each))]
     met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in mine}
-    told = [each for each in mine if is_kept(each) or not is_in_sight(observed.get(each.cue, ()), met[each.id])]
-    active = merged_checks([each for each in told if each.state == "active"])
-    chosen = without_remedies_told(without_wishes_told(merged_rulings(active)))
-    chosen = merged_checkouts(chosen)
+    told = [
+        each for each in mine if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
+    ]
+    active = merge_checks([each for each in told if each.state == "active"])
+    chosen = merge_remedies_into_facts(without_listed_wishes(merge_rulings(active)))
+    chosen = merge_checkouts(chosen)
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
-    far = {each.id: reach(each.text) if is_ruling(each.cue) else share_of(met[each.id]) for each in chosen}
+    far = {
+        each.id: generality_rank(each.text) if is_ruling(each.cue) else success_rate(met[each.id]) for each in chosen
+    }
     # A lesson from one run may only concern its task; one from several runs doesn't.
-    once = {each.id: len(each.sessions) < TWICE and not is_kept(each) for each in chosen}
+    once = {each.id: len(each.sessions) < TWICE and not is_confirmed_by_user(each) for each in chosen}
     chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
-    passages = _Passages(tx, space, resources.drawing())
+    passages = _QuoteCache(tx, space, resources.derived_cleaning())
     listed_so = [
-        _lesson(each, _standing(each, met[each.id]), observed.get(each.cue, ()), _cited(passages, each))
+        _make_lesson(
+            each, _seen_counts(each, met[each.id]), observed.get(each.cue, ()), _cited_passages(passages, each)
+        )
         for each in chosen
     ]
     return [replace(each, guard_only=each.id in beside) for each in listed_so]
 
 
-def _standing(record: Record, observed: Sequence[Observation]) -> Standing:
+def _seen_counts(record: Record, observed: Sequence[Observation]) -> SeenCounts:
     """How often a lesson was seen; an imported one has only its evidence, and no observations."""
-    standing = standing_of(observed)
+    standing = seen_counts(observed)
     runs = {each.session for each in supporting(record) if each.origin == "run"}
     if len(runs) <= standing.runs:
         return standing
@@ -176,7 +182,9 @@ def _standing(record: Record, observed: Sequence[Observation]) -> Standing:
     return replace(standing, runs=len(runs), met=max(len(runs), standing.met), last=last)
 
 
-def _lesson(record: Record, standing: Standing, observed: Sequence[Observation], cited: tuple[Cited, ...]) -> Lesson:
+def _make_lesson(
+    record: Record, standing: SeenCounts, observed: Sequence[Observation], cited: tuple[Cited, ...]
+) -> Lesson:
     named, best = projects_of(record), best_worded(observed)
     return Lesson(
         id=record.id,
@@ -186,34 +194,34 @@ def _lesson(record: Record, standing: Standing, observed: Sequence[Observation],
         cue=record.cue,
         category=CATEGORY[record.kind],
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
-        standing=standing.words,
+        standing=standing.in_words,
         seen=standing.runs,
         met=standing.met,
         last_seen=standing.last,
         sources=cited,
         way_out=best.way_out if best else "",
         why=best.why if best else "",
-        reviewed=_reviewed(record),
+        reviewed=_review_state(record),
         is_ruling=is_ruling(record.cue),
         helped=record.helped,
         harmed=record.harmed,
         tokens=sum(each.tokens for each in observed),
         seconds=sum(each.seconds for each in observed),
         state=record.state,
-        against=disputes(record),
+        against=objections(record),
         projects=tuple(sorted(named)),
     )
 
 
-def _reviewed(record: Record) -> Literal["", "kept", "edited", "dropped"]:
-    if is_dropped(record):
+def _review_state(record: Record) -> Literal["", "kept", "edited", "dropped"]:
+    if is_dropped_by_user(record):
         return "dropped"
-    if not is_kept(record):
+    if not is_confirmed_by_user(record):
         return ""
     return "edited" if record.drawn else "kept"
 
 
-class _Passages:
+class _QuoteCache:
     """Quotes messages without their secrets, and caches them, since many lessons cite the same ones."""
 
     def __init__(self, tx: Transaction, space: str, cleaning: Cleaning) -> None:
@@ -222,7 +230,7 @@ class _Passages:
         self._cleaning = cleaning
         self._read: dict[tuple[str, MessageId], Message] = {}
 
-    def quoted(self, text: str, piece: Evidence) -> list[Cited]:
+    def quote(self, text: str, piece: Evidence) -> list[Cited]:
         missing = [name for name in piece.messages if (piece.session, name) not in self._read]
         for each in self._tx.log.find(SessionKey(self._space, piece.session), missing):
             self._read[piece.session, each.id] = self._cleaning.message(each)
@@ -230,16 +238,16 @@ class _Passages:
             Cited(session=piece.session, message=name, quote=quote)
             for name in piece.messages
             if (message := self._read.get((piece.session, name)))
-            for quote in quotes(text, message)
+            for quote in supporting_quotes(text, message)
         ]
 
 
 def shown_by(tx: Transaction, resources: Resources, space: str, record: Record) -> tuple[Cited, ...]:
     """Passages of the messages that a lesson was drawn from."""
-    return _cited(_Passages(tx, space, resources.drawing()), record)
+    return _cited_passages(_QuoteCache(tx, space, resources.derived_cleaning()), record)
 
 
-def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
+def _cited_passages(passages: _QuoteCache, record: Record) -> tuple[Cited, ...]:
     """Passages from a lesson's sources: first from the run with its wording, then from others, the latest first.
 
     Runs are read until every claim of the lesson is supported.
@@ -251,7 +259,7 @@ def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
     for piece in pieces:
         if not wanted and len(telling) + len(others) >= MOST_SOURCES:
             break
-        found = passages.quoted(record.text, piece)
+        found = passages.quote(record.text, piece)
         shown = Shown([each.quote for each in found])
         left = [claim for claim in wanted if not shown.supports(claim)]
         (others if len(left) == len(wanted) else telling).extend(found)
@@ -288,7 +296,7 @@ async def review(
         if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
             # The same lesson in other words is dropped too, or it would replace the dropped one.
             instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"
-            twins = [_verdict_draft(each, now, drop=instead) for each in _twins(tx, space, record)]
+            twins = [_verdict_draft(each, now, drop=instead) for each in _equivalent_lessons(tx, space, record)]
             settle_drafts(tx, space, twins, judged=True)
         word = _verdict_draft(record, now, drop=why if verdict == "drop" else "")
         (done,) = settle_drafts(tx, space, [word], judged=True)
@@ -305,23 +313,27 @@ def _verdict_draft(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
     """The user's verdict as evidence: that the lesson is kept, or why it is dropped."""
     firsts = (piece.messages[0] for piece in supporting(record) if piece.messages)
     shown = tuple(dict.fromkeys(firsts))[-MOST_MESSAGES:]
-    word = against(record, now, why=drop) if drop else in_favour(record, now)
+    word = objection_draft(record, now, why=drop) if drop else confirmation_draft(record, now)
     # The times of a log may be in the future here; the verdict must cover them too.
     at = max(now, *(piece.at for piece in record.evidence))
-    return replace(word, at=at, messages=shown, project=_project(record), pinned=record.pinned or not drop)
+    return replace(word, at=at, messages=shown, project=_only_project(record), pinned=record.pinned or not drop)
 
 
-def _twins(tx: Transaction, space: str, record: Record) -> list[Record]:
+def _equivalent_lessons(tx: Transaction, space: str, record: Record) -> list[Record]:
     """The lessons of the same project with the same meaning that were not reviewed."""
     listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
-    project, said = _project(record), record.drawn or record.text
-    others = [each for each in listed if each.id != record.id and not is_kept(each) and _project(each) == project]
+    project, said = _only_project(record), record.drawn or record.text
+    others = [
+        each
+        for each in listed
+        if each.id != record.id and not is_confirmed_by_user(each) and _only_project(each) == project
+    ]
     return [each for each in others if says_the_same(record.cue, said, each)]
 
 
-def _project(record: Record) -> str:
+def _only_project(record: Record) -> str:
     """The only project of a lesson; empty if it has several."""
-    named = {name for piece in supporting(record) if (name := project_of(piece))}
+    named = {name for piece in supporting(record) if (name := evidence_project(piece))}
     return next(iter(named)) if len(named) == 1 else ""
 
 
@@ -347,7 +359,7 @@ class InstructionPage(Struct, frozen=True, kw_only=True):
     """The parts that have lines, each by its name."""
 
 
-def section_of(lesson: Lesson) -> str:
+def page_section(lesson: Lesson) -> str:
     """The part of a page to which a lesson belongs."""
     if lesson.is_ruling or lesson.cue.startswith((ASKED, REFUSED)):
         return "Rules"
@@ -358,14 +370,16 @@ def section_of(lesson: Lesson) -> str:
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 
 
-def said_once(lessons: Sequence[Lesson]) -> list[Lesson]:
+def without_repeats(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Drop repeated lessons; of lessons with the same meaning the one that says what to do is kept, else the first."""
-    best = sorted(range(len(lessons)), key=lambda at: (not lessons[at].reviewed, not tells_how(lessons[at]), at))
-    kept = first_of_each([content_of(lessons[at].lesson) for at in best])
+    best = sorted(
+        range(len(lessons)), key=lambda at: (not lessons[at].reviewed, not gives_instruction(lessons[at]), at)
+    )
+    kept = first_occurrences([content_of(lessons[at].lesson) for at in best])
     return [lessons[at] for at in sorted(best[place] for place in kept)]
 
 
-def tells_how(lesson: Lesson) -> bool:
+def gives_instruction(lesson: Lesson) -> bool:
     """Whether a lesson says what to do, or why it is so, and not only what fails."""
     return bool(lesson.way_out or lesson.why) or GOT_OVER in lesson.cue
 
@@ -383,21 +397,21 @@ def instructions(
     With a `project` all lessons are on its page. `said` are files that agents read besides the page, `offered` the
     commands that are obvious from the project's own files; with `since` only lessons seen from then on count.
     """
-    already, by_project = SaidAlready(said), dict[str, list[Lesson]]()
+    already, by_project = FileStatements(said), dict[str, list[Lesson]]()
     for each in lessons:
         if each.state == "active" and _is_worth_a_line(each, since, offered):
             by_project.setdefault(project or each.project, []).append(each)
-    by_project = _by_home(by_project)
+    by_project = _merge_checkouts(by_project)
     pages: list[InstructionPage] = []
     for name in sorted(by_project, key=lambda name: (not name, name)):
-        told = said_once(sorted(by_project[name], key=_page_order))
-        chosen = _shared_out([each for each in told if not already.says(content_of(each.lesson))])
+        told = without_repeats(sorted(by_project[name], key=_page_order))
+        chosen = _allot_lines([each for each in told if not already.has_statement(content_of(each.lesson))])
         if chosen:
             pages.append(InstructionPage(project=name, parts=chosen))
     return pages
 
 
-def _by_home(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:
+def _merge_checkouts(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:
     """Join the lessons of checkouts of one project: `work/cli` with `cli`; all of them if there is only one project."""
     out: dict[str, list[Lesson]] = {}
     for name, found in by_project.items():
@@ -412,27 +426,27 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
         return False
     if lesson.reviewed:
         return True
-    part = section_of(lesson)
+    part = page_section(lesson)
     if (
         part == "Rules"
         and lesson.seen <= 1
-        and (ASKS in lesson.lesson or not (_strictness(lesson) or _is_plain(lesson)))
+        and (ASKS in lesson.lesson or not (_strictness(lesson) or _is_self_contained(lesson)))
     ):
         # A ruling from one run that neither lasts nor is plain is as likely to concern that task only.
         return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
-    return part != "Traps" or tells_how(lesson)
+    return part != "Traps" or gives_instruction(lesson)
 
 
 def _page_order(lesson: Lesson) -> tuple[object, ...]:
     """The sort key: reviewed lessons first, then those that most runs would have needed, the latest first."""
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
     use = (not lesson.reviewed, -lesson.seen, -_strictness(lesson), last, -lesson.tokens, lesson.id)
-    return (SECTIONS.index(section_of(lesson)), *use)
+    return (SECTIONS.index(page_section(lesson)), *use)
 
 
-def _is_plain(lesson: Lesson) -> bool:
+def _is_self_contained(lesson: Lesson) -> bool:
     """Whether a ruling is clear without its context."""
     return ABOUT.match(lesson.lesson) is None
 
@@ -442,19 +456,19 @@ def _strictness(lesson: Lesson) -> float:
     return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
 
 
-def _shared_out(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:
+def _allot_lines(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:
     """Divide the lines of a page among its parts; unused lines go to other parts in their order."""
-    parts = {name: [each for each in lessons if section_of(each) == name] for name in SECTIONS}
+    parts = {name: [each for each in lessons if page_section(each) == name] for name in SECTIONS}
     taken = {name: min(len(parts[name]), _SHARES[name]) for name in SECTIONS}
     while sum(taken.values()) > MOST_LINES:
         taken[max(SECTIONS[1:], key=lambda name: taken[name])] -= 1
     for name in SECTIONS:
         taken[name] += min(len(parts[name]) - taken[name], MOST_LINES - sum(taken.values()))
-    return tuple((name, tuple(map(_told_to_others, parts[name][: taken[name]]))) for name in SECTIONS if taken[name])
+    return tuple((name, tuple(map(_for_other_readers, parts[name][: taken[name]]))) for name in SECTIONS if taken[name])
 
 
-def _told_to_others(lesson: Lesson) -> Lesson:
+def _for_other_readers(lesson: Lesson) -> Lesson:
     """A lesson for other readers: a ruling about the user names the user, unless it was reviewed."""
     if not lesson.is_ruling or lesson.reviewed:
         return lesson
-    return replace(lesson, lesson=attributed(lesson.lesson))
+    return replace(lesson, lesson=name_speaker(lesson.lesson))

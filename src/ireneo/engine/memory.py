@@ -13,9 +13,9 @@ from msgspec.structs import asdict, replace
 from ireneo.engine import brief as briefs
 from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
-from ireneo.engine.arguments import checked_methods
+from ireneo.engine.arguments import validate_methods
 from ireneo.engine.brief import BUDGET, BriefCue
-from ireneo.engine.check import check, keep_traps, so_far_in_log
+from ireneo.engine.check import check, session_so_far_in_log, store_traps
 from ireneo.engine.doctor import Finding, examine
 from ireneo.engine.editing import (
     PAGE,
@@ -37,9 +37,9 @@ from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson, Verdict, review
-from ireneo.engine.named import used
+from ireneo.engine.named import record_use
 from ireneo.engine.recall import recall
-from ireneo.engine.reflect import Reflected, reflect
+from ireneo.engine.reflect import ReflectionResult, reflect
 from ireneo.engine.remember import (
     ArchiveCandidate,
     Remembered,
@@ -59,18 +59,18 @@ from ireneo.engine.reports import (
     Reading,
     WorkReport,
     counting,
-    ended,
-    read_on,
+    finished_reading,
+    read_with_progress,
     run_steps,
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, memories_named, place_all, place_unplaced, project_asked, stated_project
+from ireneo.engine.scope import RecallQuery, add_projects, memories_named, project_asked, set_projects, stated_project
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session, session_at
-from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
-from ireneo.engine.work import WorkResult, Works
+from ireneo.engine.vectors import TOGETHER, EmbedReport, VectorCache, embed_missing
+from ireneo.engine.work import SpaceWork, WorkResult
 from ireneo.errors import BadInput, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
@@ -89,7 +89,7 @@ from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
 
 
-@checked_methods
+@validate_methods
 class Memory:
     """The sessions, memories and lessons of one space, as returned by `ireneo.open`.
 
@@ -110,7 +110,7 @@ class Memory:
         self.space = space
         self._resources = resources
         self._store = resources.store
-        self._held = HeldVectors()
+        self._held = VectorCache()
 
     def __repr__(self) -> str:
         return f"Memory(space={self.space!r})"
@@ -166,7 +166,7 @@ class Memory:
                 log = format_of(format, file)
                 file_name = name or new_name(file.stem, place, names)
                 names.add(file_name)
-                lines = read_on(file, on_progress)
+                lines = read_with_progress(file, on_progress)
                 try:
                     if joined is None:
                         steps = self._importing(lines, log, file_name, None, keep_secrets, file.label_of)
@@ -182,10 +182,10 @@ class Memory:
                         continue
                     raise type(fault)(f"{file.label}: {fault}") from fault
                 finally:
-                    end = ended(file)
+                    end = finished_reading(file)
                     tell(end)
             sessions = {each.session for each in imported.sessions}
-            await place_unplaced(self._store, self.space, sessions, named)
+            await add_projects(self._store, self.space, sessions, named)
             report = replace(
                 report,
                 sessions=report.sessions + imported.sessions,
@@ -319,7 +319,7 @@ class Memory:
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
-        works = Works(self._resources, self.space, worker, chosen)
+        works = SpaceWork(self._resources, self.space, worker, chosen)
         return await work_report(works.run(until_idle=until_idle), on_progress)
 
     async def doctor(
@@ -353,7 +353,7 @@ class Memory:
         # If the store is closed, busy or read-only, the next `check` or hook compiles them.
         with suppress(StoreError):
             if await self._store.read(lambda tx: tx.traps.due(self.space)):
-                await self._store.write(keep_traps, self.space)
+                await self._store.write(store_traps, self.space)
 
     async def learn(
         self, sessions: Iterable[str] | None = None, *, on_progress: OnProgress[LearnedSession] = None
@@ -426,11 +426,11 @@ class Memory:
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` are given without their format; pass the format as `log`.")
-        so_far = None if log is None else so_far_in_log(log, lines, session or "")
+        so_far = None if log is None else session_so_far_in_log(log, lines, session or "")
         look_back = None if so_far is None else lambda: so_far
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         # Traps were compiled from calls whose secrets were redacted.
-        call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
+        call = self._resources.derived_cleaning().variants(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         await self._compile_traps()
         asked = partial(check, session=session, look_back=look_back, project=project_asked(project))
         return await self._store.read(asked, self.space, call.name, call.arguments)
@@ -579,7 +579,7 @@ class Memory:
         or is marked as general; with `undone` also what a rewind left behind.
         """
         here = project_asked(project)
-        await place_all(self._store, self.space, here)
+        await set_projects(self._store, self.space, here)
         return await self._store.read(
             history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here, undone=undone
         )
@@ -589,7 +589,7 @@ class Memory:
 
         Raises MemoryNotFound.
         """
-        return await self._store.write(used, self._resources, self.space, ids, helped=helped)
+        return await self._store.write(record_use, self._resources, self.space, ids, helped=helped)
 
     async def recall(
         self,
@@ -633,16 +633,16 @@ class Memory:
         )
         return await recall(self._resources, self.space, self._held, asked)
 
-    async def embed(self, *, on_progress: OnProgress[Embedded] = None) -> Embedded:
+    async def embed(self, *, on_progress: OnProgress[EmbedReport] = None) -> EmbedReport:
         """Compute the missing vectors of all messages and memories, and return how many were made.
 
         It may be stopped, and continues where it was. `on_progress` receives the total so far. Without an embedder it
         does nothing. Raises EmbedderError.
         """
-        done = Embedded(documents=0, left=False)
+        done = EmbedReport(documents=0, left=False)
         while self._resources.embedder is not None:
-            made = await embed_due(self._store, self.space, self._resources.embedder, TOGETHER)
-            done = Embedded(documents=done.documents + made.documents, left=made.left)
+            made = await embed_missing(self._store, self.space, self._resources.embedder, TOGETHER)
+            done = EmbedReport(documents=done.documents + made.documents, left=made.left)
             if on_progress is not None and made.documents:
                 on_progress(done)
             if not (made.left and made.documents):
@@ -699,7 +699,7 @@ class Memory:
         """Return every scratchpad of the space, the most recently written first."""
         return await self._store.read(lambda tx: tx.pads.list(self.space))
 
-    async def reflect(self, *, force: bool = False) -> Reflected:
+    async def reflect(self, *, force: bool = False) -> ReflectionResult:
         """Draw up to three conclusions from what happened, and reconsider those whose sources changed.
 
         Done only if enough is new or, with `force`, if anything is. `work` does so by itself.

@@ -107,42 +107,42 @@ class Spending:
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Ask, unless that may exceed a limit. Raises SpendingLimit, and what the model raises."""
         day = self._clock.now().astimezone(UTC).date()
-        read = self._reading(prompt, reply)
+        read = self._least_input_tokens(prompt, reply)
         aside = Spent(calls=1, tokens=read + prompt.max_tokens)
-        await self._set_aside(day, aside)
+        await self._reserve(day, aside)
         # A crash or cancellation here leaves the reservation as spent, since the cost of the call is unknown.
         try:
             answer = await self._model.ask(prompt, reply)
         except ModelError as error:
-            await self._settle(day, aside, _cost_of(error, aside))
+            await self._correct_reservation(day, aside, _cost_of(error, aside))
             raise
         except IreneoError:
-            await self._settle(day, aside, Spent())
+            await self._correct_reservation(day, aside, Spent())
             raise
         usage = answer.usage
         # A small server may report no token counts.
         told = usage.tokens_in + usage.tokens_out
         told = told or read + self._count(msgspec.json.encode(answer.value).decode())
-        await self._settle(day, aside, Spent(calls=usage.calls, tokens=told))
+        await self._correct_reservation(day, aside, Spent(calls=usage.calls, tokens=told))
         return answer
 
-    def _reading(self, prompt: Prompt, reply: type[Struct]) -> int:
+    def _least_input_tokens(self, prompt: Prompt, reply: type[Struct]) -> int:
         """The least number of tokens that the model must read."""
         shape = json.dumps(msgspec.json.schema(reply))
         return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
 
-    async def _set_aside(self, day: date, aside: Spent) -> None:
+    async def _reserve(self, day: date, aside: Spent) -> None:
 
         def keep(tx: Transaction) -> None:
             session = tx.spending.of_session(self._key)
             today = tx.spending.of_day(self._key.space, day)
-            for reached in self._reached(session, today, aside):
+            for reached in self._exceeded_limits(session, today, aside):
                 raise SpendingLimit(reached)
             tx.spending.add(self._key, day, aside)
 
         await self._store.write(keep)
 
-    def _reached(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
+    def _exceeded_limits(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
         """Yield a sentence for each limit that a call would exceed."""
         limits = self._limits
         here = f"Session {self._key.session}"
@@ -162,7 +162,7 @@ class Spending:
                     f"{wait}raise {name} to go on with a model."
                 )
 
-    async def _settle(self, day: date, aside: Spent, cost: Spent) -> None:
+    async def _correct_reservation(self, day: date, aside: Spent, cost: Spent) -> None:
         """Correct the reservation by the actual cost of the call."""
         rest = Spent(calls=cost.calls - aside.calls, tokens=cost.tokens - aside.tokens)
         if rest != Spent():

@@ -85,7 +85,7 @@ def shortest_ids(ids: Sequence[str]) -> str:
     return f"{', '.join(id[:length] for id in ids[:MAX_IDS_LISTED])}{more}"
 
 
-def used(
+def record_use(
     tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
 ) -> list[Record]:
     """Record that memories were acted on now, and return them as they are then (see `Memory.used`)."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.context.assemble import assemble, share_for_notes
 from ireneo.context.view import ContextOptions
-from ireneo.engine.context import StoredReader, keep_made, last_mark, text_id, waiting_summarizer, was_erased
+from ireneo.engine.context import StoredReader, last_mark, store_made, text_id, waiting_summarizer, was_erased
 from ireneo.engine.work_writing import REQUESTS_SHOWN, WORDS_PER_TOKEN, NotesJob, NotesTask, weightiest
 from ireneo.engine.writing import writing_record
 from ireneo.errors import BadInput, Overtaken, SummaryNotFound
@@ -63,17 +63,17 @@ def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: Context
     target = int(options.budget * options.policy.low_water) if marked else options.budget
     if not options.policy.cuts:
         assemble(path, None, replace(options, budget=target))
-    reading = _Reading(reader, {each.id: each for each in path.made})
-    newest = _newest(reader, head)
+    reading = _NotesReader(reader, {each.id: each for each in path.new_summaries})
+    newest = _newest_atom(reader, head)
     # A newest message without room would be known to nobody, and a request says what the work before is asked for.
     is_long = sum(each.tokens for each in newest) > int(target * options.policy.live_share)
     end = head.position if is_long or newest[0].opens_turn else newest[0].position - 1
     due = reading.stretches(path.shown, end)
     share = share_for_notes(path, replace(options, budget=target), end) if due else None
-    return DueStretches(stretches=due, made=path.made, share=share)
+    return DueStretches(stretches=due, made=path.new_summaries, share=share)
 
 
-class _Reading:
+class _NotesReader:
     """Finds out for which blocks of a path notes are stored."""
 
     def __init__(self, reader: StoredReader, made: dict[SummaryId, Summary]) -> None:
@@ -89,41 +89,41 @@ class _Reading:
         """
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
-        redone = self._redone()
+        redone = self._disputed_blocks()
         leaves = [leaf for leaf in self.leaves(canonical) if not any(_covers(block, leaf) for block in redone)]
-        out = [self._stretch([block], block.last_position) for block in redone]
+        out = [self._make_stretch([block], block.last_position) for block in redone]
         last = max([end, *(block.last_position for block in shown)])
         run: list[Summary] = []
         for leaf in leaves:
             due = not self.is_noted(leaf)
             if run and (not due or not self._fits([*run, leaf])):
-                out.append(self._stretch(run, run[-1].last_position))
+                out.append(self._make_stretch(run, run[-1].last_position))
                 run = []
             if due:
                 run.append(leaf)
         # Messages that wait for their block belong to what precedes them.
-        begin = self._told_from(max(canonical[-1].last_position if canonical else -1, self.known_to) + 1, last)
+        begin = self._first_unnoted(max(canonical[-1].last_position if canonical else -1, self.last_noted) + 1, last)
         loose = last - begin + 1
         goes_along = run and run[-1].last_position + 1 >= begin
         if run:
-            out.append(self._stretch(run, last if loose > 0 and goes_along else run[-1].last_position))
+            out.append(self._make_stretch(run, last if loose > 0 and goes_along else run[-1].last_position))
         if loose > 0 and open_blocks and not goes_along:
             messages = self._reader.path(begin, last)
             if sum(message.tokens for message in messages) >= LEAST_ALONE:
-                out.append(self._stretch([], last, begin))
+                out.append(self._make_stretch([], last, begin))
         return sorted(out, key=lambda each: each.first_position)
 
-    def _told_from(self, begin: int, last: int) -> int:
+    def _first_unnoted(self, begin: int, last: int) -> int:
         """The position of the first message without a block or notes, after blocks written for a longer path."""
         found = self._reader.written_leaves(begin)
         return max([begin, *(each.last_position + 1 for each in found if each.first_position <= last)])
 
     @property
-    def known_to(self) -> int:
+    def last_noted(self) -> int:
         """The last position covered by notes that wait for their blocks."""
         return max((each.last_position for each in self.waiting), default=-1)
 
-    def _redone(self) -> list[Summary]:
+    def _disputed_blocks(self) -> list[Summary]:
         """The blocks along the path that were disputed and not written again since, whether shown or not."""
         reader, out = self._reader, list[Summary]()
         for stretch, notes in reader.options.disputes.items():
@@ -165,10 +165,10 @@ class _Reading:
     def _fits(self, leaves: Sequence[Summary]) -> bool:
         return sum(leaf.source_tokens for leaf in leaves) <= self._reader.options.policy.notes_window
 
-    def _stretch(self, blocks: Sequence[Summary], last: int, first: int | None = None) -> Summary:
+    def _make_stretch(self, blocks: Sequence[Summary], last: int, first: int | None = None) -> Summary:
         if first is None:
             # The words before the first block are the reason for its work.
-            first = self._begin(blocks[0])
+            first = self._stretch_start(blocks[0])
         options, voice = self._reader.options, self._reader.voice
         messages = self._reader.path(first, last)
         begin, end = messages[0], messages[-1]
@@ -190,7 +190,7 @@ class _Reading:
             sources=tuple(block.id for block in blocks),
         )
 
-    def _begin(self, block: Summary) -> int:
+    def _stretch_start(self, block: Summary) -> int:
         """The start of the stretch of a first block: after earlier notes, with the kept messages before it."""
         known = max(
             (each.last_position for each in self.waiting if each.last_position < block.last_position), default=-1
@@ -198,7 +198,7 @@ class _Reading:
         return known + 1 if known >= block.first_position else self._reader.begin_of(block)
 
 
-def _newest(reader: PathReader, head: Head) -> Sequence[Message]:
+def _newest_atom(reader: PathReader, head: Head) -> Sequence[Message]:
     return atoms(reader.path(max(head.position - LAST_ATOM, 0), head.position))[-1]
 
 
@@ -213,10 +213,10 @@ def notes_job(tx: Transaction, key: SessionKey, stretch: Summary, options: Conte
     if len(blocks) < len(stretch.sources):
         raise SummaryNotFound(f"A block of the stretch {stretch.id} was taken out of the store before it was written.")
     messages = tx.log.path(key, stretch.last, stretch.first_position, stretch.last_position)
-    return _job(tx, key, options, voice, messages, blocks, evidence=())
+    return _make_job(tx, key, options, voice, messages, blocks, evidence=())
 
 
-def _job(
+def _make_job(
     tx: Transaction,
     key: SessionKey,
     options: ContextOptions,
@@ -227,7 +227,7 @@ def _job(
 ) -> NotesJob:
     policy = options.policy
     first = messages[0].position
-    before = _noted_before(tx, key, options, voice, messages[0])
+    before = _earlier_statements(tx, key, options, voice, messages[0])
     reader = StoredReader(tx, key, head_of(messages[-1]), options, voice)
     waiting = [each for each in reader.waiting_notes() if each.last_position < first]
     begin = blocks[0].first_position if blocks else first
@@ -252,7 +252,7 @@ def _job(
     )
 
 
-def _noted_before(
+def _earlier_statements(
     tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice, first: Message
 ) -> list[tuple[SectionName, Line]]:
     if not first.position:
@@ -298,7 +298,7 @@ class NotesTaken(ShortRepr, frozen=True, kw_only=True):
 
 def notes_request(tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> str:
     """The request to append to the agent's conversation. Raises BadInput before the first message."""
-    job, _ = _own_job(tx, key, branch, options, voice)
+    job, _ = _agent_job(tx, key, branch, options, voice)
     begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
     since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
     standing = [(name, line) for name, line in job.before if name in ("pending", "status")]
@@ -331,13 +331,13 @@ async def take_notes(
             "statement, such as “found 3: …”; ask the agent again with notes_request()."
         )
     taken = await store.read(_check_notes, key, branch, options, voice, found, reply)
-    await keep_made(store, key, taken.made, taken.erased)
+    await store_made(store, key, taken.made, taken.erased)
     if taken.texts:
         await store.write(keep_texts, key, taken.texts, taken.erased)
     return taken.result
 
 
-class _Taken(Struct, frozen=True, kw_only=True):
+class _CheckedNotes(Struct, frozen=True, kw_only=True):
     result: NotesTaken
     texts: Sequence[Summary]
     made: Sequence[Summary]
@@ -358,7 +358,7 @@ def check_not_erased(tx: Transaction, key: SessionKey, erased: int | None) -> No
         raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
 
 
-def _own_job(
+def _agent_job(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[NotesJob, Sequence[Summary]]:
     """The job for an agent's own notes, on all messages after the last notes; and the blocks made in the process."""
@@ -370,12 +370,12 @@ def _own_job(
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     reader = StoredReader(tx, key, head, options, voice)
     path = WorkPath(reader, options.policy)
-    newest = _newest(reader, head)
+    newest = _newest_atom(reader, head)
     row = path.row(newest[0].position - 1, newest)
-    reading = _Reading(reader, {each.id: each for each in path.made})
+    reading = _NotesReader(reader, {each.id: each for each in path.new_summaries})
     leaves = reading.leaves([item for item in row if isinstance(item, Summary)])
     told = [leaf.last_position for leaf in leaves if reading.is_noted(leaf)]
-    first = max([reading.known_to, *told]) + 1
+    first = max([reading.last_noted, *told]) + 1
     blocks = [leaf for leaf in leaves if leaf.last_position >= first]
     messages = reader.path(first, head.position)
     evidence = reader.path(0, head.position)
@@ -386,9 +386,9 @@ def _own_job(
         cost += evidence[begin].tokens
     if not messages:
         bare = NotesJob(policy=options.policy, voice=voice, messages=(), evidence=(), blocks=(), window=0)
-        return bare, path.made
-    job = _job(tx, key, options, voice, messages, blocks, evidence=evidence[begin:])
-    return job, path.made
+        return bare, path.new_summaries
+    job = _make_job(tx, key, options, voice, messages, blocks, evidence=evidence[begin:])
+    return job, path.new_summaries
 
 
 def _check_notes(
@@ -399,17 +399,17 @@ def _check_notes(
     voice: Voice,
     found: Sequence[Note],
     reply: str,
-) -> _Taken:
-    job, made = _own_job(tx, key, branch, options, voice)
+) -> _CheckedNotes:
+    job, made = _agent_job(tx, key, branch, options, voice)
     erased = tx.sessions.erased(key)
-    asking = {each.position for each in job.evidence if _asks(each, reply)}
+    asking = {each.position for each in job.evidence if _is_notes_request(each, reply)}
     job = replace(job, evidence=tuple(each for each in job.evidence if each.position not in asking))
     on = [each for each in job.messages if each.position not in asking]
     end = tx.log.head(key, branch)
     last = end.position if end else -1
     nothing = NotesTaken(notes=0, struck=0, reasons=(), first_position=last + 1, last_position=last)
     if not on:
-        return _Taken(result=nothing, texts=(), made=made, erased=erased)
+        return _CheckedNotes(result=nothing, texts=(), made=made, erased=erased)
     known = {line.text for _, line in (*job.before, *job.taken)}
     task = NotesTask(job, options.count, among=on)
     located = task.locate([each for each in found if each.text not in known])
@@ -423,10 +423,10 @@ def _check_notes(
         last_position=last,
     )
     texts = task.texts(judged, writing)[0] if judged.trusted else ()
-    return _Taken(result=result, texts=texts, made=made, erased=erased)
+    return _CheckedNotes(result=result, texts=texts, made=made, erased=erased)
 
 
-def _asks(message: Message, reply: str) -> bool:
+def _is_notes_request(message: Message, reply: str) -> bool:
     """Whether a message is the request for notes or its answer `reply`, in words or in a tool call."""
     said = [*texts(message.draft.parts), *(each for call in message.draft.calls for each in strings(call.arguments))]
     return any(OWN_MARK in each or each.strip() == reply.strip() for each in said)

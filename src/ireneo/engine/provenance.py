@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.language.words import terms
-from ireneo.log.message import Message, MessageId, said_in, texts
+from ireneo.log.message import Message, MessageId, texts, without_recalled_parts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.reconcile import cites_memories, restaled
-from ireneo.memories.record import Evidence, MemoryDraft, MemoryId, Record, normal
+from ireneo.memories.reconcile import cites_memories, update_stale
+from ireneo.memories.record import Evidence, MemoryDraft, MemoryId, Record, normalised_words
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import SummaryId
 
@@ -34,7 +34,7 @@ def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[Memo
         _check_summaries(tx, sessions, draft)
     messages, where = _messages_named(tx, sessions, draft.messages)
     _raise_missing("message", [name for name in draft.messages if name not in messages])
-    spoken = tuple(name for name in draft.messages if _says(messages[name], draft.text))
+    spoken = tuple(name for name in draft.messages if _says_same(messages[name], draft.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
     if not draft.session and len(where) == 1:
         # Without a stated session, the memory belongs to that of its messages.
@@ -54,11 +54,11 @@ def is_source(message: Message) -> bool:
     return message.draft.origin == "spoken" and not message.erased
 
 
-def _says(message: Message, text: str) -> bool:
+def _says_same(message: Message, text: str) -> bool:
     """Whether a message says what `text` does, apart from recalled memory in it."""
     if not is_source(message):
         return False
-    said = said_in(message.draft)
+    said = without_recalled_parts(message.draft)
     if said is message.draft:
         return True
     wanted = set(terms(text))
@@ -110,14 +110,14 @@ MOST_COMPARED = 64
 """The maximum number of memories that are compared word by word."""
 
 
-def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
+def find_echoed(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """Return the current memory with the text of `draft`, as stored or as shown; `known` are those with its key.
 
     A memory recorded after the draft can't be its origin. If the draft cites memories that the known one doesn't cite
     yet, it is new evidence and not an echo.
     """
     row = KINDS[draft.kind]
-    found = [each for each in known if row.same(each, draft)] or _reading_alike(tx, space, draft)
+    found = [each for each in known if row.same(each, draft)] or _same_wording(tx, space, draft)
     for each in found:
         stands = each.state in ("active", "disputed") and each.recorded <= draft.recorded
         # A stale memory is concluded again if the draft cites memories.
@@ -127,8 +127,8 @@ def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequenc
     return None
 
 
-def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
-    wanted = normal(draft.text)
+def _same_wording(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
+    wanted = normalised_words(draft.text)
     counts = tx.search.count(space, "memories", list(dict.fromkeys(terms(draft.text))))
     # A memory's date, which is shown with it, may occur in no text.
     there = sorted((count, term) for term, count in counts.items() if count)
@@ -140,7 +140,7 @@ def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Reco
     likely = sorted(documents, key=lambda document: (-documents[document], document))[:MOST_COMPARED]
     records = [each.record for each in tx.search.memories(space, likely)]
     shown = {each.id: KINDS[each.kind].line(each, draft.recorded) for each in records}
-    return [each for each in records if wanted in (normal(each.text), normal(shown[each.id]))]
+    return [each for each in records if wanted in (normalised_words(each.text), normalised_words(shown[each.id]))]
 
 
 def update_staleness(
@@ -161,7 +161,7 @@ def update_staleness(
         return []
     cited = {name for each in reached.values() for piece in each.evidence for name in piece.memories} - set(reached)
     around = {each.id: each for each in tx.memories.get(space, sorted(cited))} if cited else {}
-    settled = restaled({name: reached[name] for name in sorted(reached)}, around)
+    settled = update_stale({name: reached[name] for name in sorted(reached)}, around)
     changed = [each for name, each in settled.items() if each != reached[name]]
     tx.memories.put(space, changed)
     return changed

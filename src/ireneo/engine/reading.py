@@ -15,20 +15,20 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.scope import Scope, ScopeLimits, one_repository
+from ireneo.engine.scope import Scope, ScopeLimits, same_repository
 from ireneo.errors import BadInput
-from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import TextClaim, instruction_like, neutralise, units
+from ireneo.grounding.check import is_error_text
+from ireneo.grounding.claims import TextClaim, has_instruction, quote_instructions, units_by_figure
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.language.files import CAPITAL, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, cached_data, of_language, topic
 from ireneo.language.moments import moments
-from ireneo.language.numbers import said_figures, spelled
+from ireneo.language.numbers import numbers_in_words, spoken_figures
 from ireneo.language.spoken import Facts
-from ireneo.language.times import Date, Window, dates, iso_window, weekday_numbers, without_dates, worded
+from ireneo.language.times import Date, Window, dates, day_words, iso_window, weekday_numbers, without_dates
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.message import Count, MessageId
-from ireneo.memories.facts import attribute_of, holding_of, holds_at
+from ireneo.memories.facts import attribute_of, cardinality_of, holds_at
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import GENERAL, NAMES, Kind, MemoryDraft, Record, State
 from ireneo.memories.said import SaidFact
@@ -109,8 +109,8 @@ def _prompt(
     said: Sequence[Utterance], before: Sequence[Utterance], known: Sequence[Record], count: Count
 ) -> tuple[list[Record], Prompt]:
     """The known facts that are shown, and the question that shows them."""
-    shown = _shown_known(known, [*before, *said], count)
-    told = "\n".join(f"K{number} {_prompt_text(_as_shown(each))}" for number, each in enumerate(shown, start=1))
+    shown = _choose_known(known, [*before, *said], count)
+    told = "\n".join(f"K{number} {_prompt_text(_known_line(each))}" for number, each in enumerate(shown, start=1))
     return shown, FACTS.render(known=told or "(nothing)", conversation="\n".join(_conversation_lines(said, before)))
 
 
@@ -126,21 +126,23 @@ def _checked_facts(reply: FactsReply, check: _Check) -> FactsRead:
     return FactsRead(facts=tuple(facts), refused=tuple(refused))
 
 
-def _shown_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
+def _choose_known(known: Sequence[Record], said: Sequence[Utterance], count: Count) -> list[Record]:
     """The known facts that fit: first the facts that share words with what is said, then the newest."""
     words = {term for each in said for term in terms(f"{each.speaker} {each.text}")}
-    ranked = sorted(known, key=lambda each: (-len(words & set(terms(_as_shown(each)))), -each.at.timestamp(), each.id))
+    ranked = sorted(
+        known, key=lambda each: (-len(words & set(terms(_known_line(each)))), -each.at.timestamp(), each.id)
+    )
     out: list[Record] = []
     left = KNOWN_TOKENS
     for each in ranked:
-        left -= count(_as_shown(each)) + 4
+        left -= count(_known_line(each)) + 4
         if left < 0:
             break
         out.append(each)
     return out
 
 
-def _as_shown(record: Record) -> str:
+def _known_line(record: Record) -> str:
     days = [f"since {record.at.date().isoformat()}"] * bool(record.when)
     # A value that will be replaced on a later day, and a plan, are true until then.
     days += [f"until {record.valid_to.date().isoformat()}"] if record.valid_to else []
@@ -169,7 +171,7 @@ def _shown_words(said: Utterance) -> str:
 
 def _prompt_text(text: str) -> str:
     """A text on one line, without anything that a model could mistake for an instruction."""
-    return neutralise(" ".join(text.split()), _TAGS)
+    return quote_instructions(" ".join(text.split()), _TAGS)
 
 
 class _Check:
@@ -189,7 +191,7 @@ class _Check:
 
     def expect(self, facts: Iterable[FactSaid]) -> None:
         """Learn which attributes a reply is about, before its facts are read one by one."""
-        self._named |= {(_bare(each.subject), " ".join(each.attribute.casefold().split())) for each in facts}
+        self._named |= {(_normalise(each.subject), " ".join(each.attribute.casefold().split())) for each in facts}
 
     def read(self, fact: FactSaid) -> list[ReadFact]:
         """Convert a fact of a reply; raises BadInput with the reason for rejecting it."""
@@ -199,21 +201,21 @@ class _Check:
         replaced = [self._known[number] for number in dict.fromkeys(numbers) if number in self._known]
         if fact.over and not replaced:
             fact, replaced = self._ended_fact(fact)
-        *before, _ = near = self._near(said)
+        *before, _ = near = self._with_context(said)
         days, years = _possible_days(said, "\n".join(each.text for each in near))
         days += [day for each in before for day in _possible_days(each, each.text)[0]]
         # A period a few years away is only accepted with its stated year; otherwise any year near the message would
         # pass.
         days += [said.at.replace(year=each, day=1) for each in years if said.at and abs(each - said.at.year) > _FEW]
-        since, until = (_window(each, said, years) for each in (fact.since, fact.until))
+        since, until = (_named_period(each, said, years) for each in (fact.since, fact.until))
         fact = self._check_words(fact, said, days, [each for each in (since, until) if each])
         named = " ".join(fact.attribute.casefold().split())
         fact = replace(fact, attribute=self._attribute(fact, replaced))
-        self._slots.setdefault((_bare(fact.subject), named), fact.attribute)
+        self._slots.setdefault((_normalise(fact.subject), named), fact.attribute)
         if fact.over and until and until.until and said.at and until.until <= said.at:
             since = until
-        began = _began(since, said, of_state=fact.kind == "fact" and not fact.over)
-        if began and not fact.until and self._was_told_since(fact, began):
+        began = _start_time(since, said, of_state=fact.kind == "fact" and not fact.over)
+        if began and not fact.until and self._was_replaced_since(fact, began):
             began = None
         self._as_shown.append(fact)
         return list(self._facts_from(fact, said, replaced, began, until.until if until else None))
@@ -233,85 +235,83 @@ class _Check:
 
         A goalkeeper's position is not a new job of the user's, and the place of work is no other employer.
         """
-        name, subject = " ".join(fact.attribute.casefold().split()), _bare(fact.subject)
+        name, subject = " ".join(fact.attribute.casefold().split()), _normalise(fact.subject)
         code = attribute_of(name)
-        if _bare(name) == _bare(code) or holding_of(code) != "one":
+        if _normalise(name) == _normalise(code) or cardinality_of(code) != "one":
             return code
         if code == CALLED:
             return name  # A name that others use for the user is not the name that the assistant uses.
         if (said := self._slots.get((subject, name))) is not None:
             return said
-        known = [each for each in self._known.values() if _bare(each.subject) == subject]
+        known = [each for each in self._known.values() if _normalise(each.subject) == subject]
         beside = any(each.attribute == code for each in known if each not in replaced)
         beside |= any(of == subject and attribute_of(other) == code for of, other in self._named - {(subject, name)})
         own = any(each.attribute == name for each in known)
         return name if own or (beside and not any(each.attribute == code for each in replaced)) else code
 
-    def _was_told_since(self, fact: FactSaid, began: datetime) -> bool:
+    def _was_replaced_since(self, fact: FactSaid, began: datetime) -> bool:
         """Whether its slot had another value after a fact began; it is then dated by its message.
 
         "I handed in my badge in March" follows a value known in August.
         """
         if fact.over or fact.several or fact.kind != "fact" or not (fact.attribute and fact.value):
             return False
-        slot, value = (_bare(fact.subject), fact.attribute), _bare(fact.value)
-        known = ((_bare(each.subject), each.attribute, each.value or "", each.at) for each in self._known.values())
-        told = ((_bare(each.subject), each.attribute, each.value) for each in self._as_shown if not each.over)
+        slot, value = (_normalise(fact.subject), fact.attribute), _normalise(fact.value)
+        known = ((_normalise(each.subject), each.attribute, each.value or "", each.at) for each in self._known.values())
+        told = ((_normalise(each.subject), each.attribute, each.value) for each in self._as_shown if not each.over)
         return any(
-            (subject, attribute) == slot and _bare(other) != value and at >= began
+            (subject, attribute) == slot and _normalise(other) != value and at >= began
             for subject, attribute, other, at in known
-        ) or any((subject, attribute) == slot and _bare(other) != value for subject, attribute, other in told)
+        ) or any((subject, attribute) == slot and _normalise(other) != value for subject, attribute, other in told)
 
     def _ended_fact(self, fact: FactSaid) -> tuple[FactSaid, list[Record]]:
         """A fact that has ended, with the value that was stated or known, and the known facts that it ends."""
-        words = _words(fact.value)
+        words = _search_words(fact.value)
 
-        def is_it(subject: str | None, attribute: str | None, value: str | None) -> bool:
-            of_it = _bare(subject or "") == _bare(fact.subject)
+        def is_same_value(subject: str | None, attribute: str | None, value: str | None) -> bool:
+            of_it = _normalise(subject or "") == _normalise(fact.subject)
             of_it &= attribute_of(attribute or "") == attribute_of(fact.attribute)
-            return of_it and any(_is_said(word, _words(value or "")) for word in words)
+            return of_it and any(_has_word(word, _search_words(value or "")) for word in words)
 
-        told = [each for each in self._as_shown if not each.over and is_it(each.subject, each.attribute, each.value)]
-        told.sort(key=lambda each: _bare(each.value) == _bare(fact.value))
+        told = [
+            each for each in self._as_shown if not each.over and is_same_value(each.subject, each.attribute, each.value)
+        ]
+        told.sort(key=lambda each: _normalise(each.value) == _normalise(fact.value))
         if told:
             return replace(fact, subject=told[-1].subject, attribute=told[-1].attribute, value=told[-1].value), []
-        known = [each for each in self._known.values() if is_it(each.subject, each.attribute, each.value)]
-        same = [each for each in known if _bare(each.value or "") == _bare(fact.value)]
+        known = [each for each in self._known.values() if is_same_value(each.subject, each.attribute, each.value)]
+        same = [each for each in known if _normalise(each.value or "") == _normalise(fact.value)]
         return fact, same or known[:1]
 
-    def _near(self, said: Utterance) -> Sequence[Utterance]:
+    def _with_context(self, said: Utterance) -> Sequence[Utterance]:
         """A message after the two before it."""
         at = self._all.index(said)
         return self._all[max(0, at - 2) : at + 1]
 
     def _check_quote(self, fact: FactSaid, said: Utterance) -> None:
-        quote = _bare(fact.quote)
+        quote = _normalise(fact.quote)
         if not _is_quoted(fact.quote, said):
             raise BadInput("Its quotation stands in no such message.")
-        if any(f" {quote} " in f" {_bare(found[0])} " for found in _QUOTATION.finditer(said.text)):
+        if any(f" {quote} " in f" {_normalise(found[0])} " for found in _QUOTATION.finditer(said.text)):
             raise BadInput("What it quotes is quoted there itself.")
-        if said.role == "assistant" and _bare(fact.subject) in (
+        if said.role == "assistant" and _normalise(fact.subject) in (
             "",
             "user",
-            *{_bare(each.speaker) for each in self._all},
+            *{_normalise(each.speaker) for each in self._all},
         ):
             raise BadInput("It is what an assistant says of a user.")
 
     def _check_words(
-        self,
-        fact: FactSaid,
-        said: Utterance,
-        days: Sequence[datetime],
-        windows: Sequence[Window],
+        self, fact: FactSaid, said: Utterance, days: Sequence[datetime], windows: Sequence[Window]
     ) -> FactSaid:
         """Check that each name, number and date was shown; a value in words that nobody said is left out."""
         text = " ".join(fact.text.split())
-        if not text or error_text(text) or instruction_like(text):
+        if not text or is_error_text(text) or has_instruction(text):
             raise BadInput("It is no statement.")
-        when = [worded(each.date()) for each in (*(each.since for each in windows if each.since), *days)]
-        words = _words(" ".join([*self._given, *when]))
-        near = "\n".join(each.text for each in self._near(said))
-        figures = said_figures(near) | {each for each in units(near) if each.isdecimal()}
+        when = [day_words(each.date()) for each in (*(each.since for each in windows if each.since), *days)]
+        words = _search_words(" ".join([*self._given, *when]))
+        near = "\n".join(each.text for each in self._with_context(said))
+        figures = spoken_figures(near) | {each for each in units_by_figure(near) if each.isdecimal()}
         if said.at is not None:
             # “Built in 98” means 1998, and a winter may be written as 2025/26.
             years = range(said.at.year - _LONGEST_LIFE, said.at.year + 2)
@@ -320,27 +320,35 @@ class _Check:
         both = f"{text} {said.text}"
         is_german = writes_nouns_large(both) or language_of_sentence(both) == "de"
 
-        def passes(claim: TextClaim) -> bool:
+        def is_allowed(claim: TextClaim) -> bool:
             if claim.kind == "identifier" and claim.text.casefold() in words:
                 return True  # People seldom write iPhone that way in chats.
             if claim.kind == "name":
                 # German nouns are capitalised, and a sentence may be too short to show its language.
-                return is_german and all(_is_said(each, words) or _is_noun(each, text) for each in _words(claim.text))
-            if claim.kind == "date" and any(_falls_in(day, window) for day in dates(claim.text) for window in windows):
+                return is_german and all(
+                    _has_word(each, words) or _is_noun(each, text) for each in _search_words(claim.text)
+                )
+            if claim.kind == "date" and any(
+                _is_in_window(day, window) for day in dates(claim.text) for window in windows
+            ):
                 return True
-            return bool(figures & {*_digits(claim.text), *(str(number) for _, number in spelled(claim.text))})
+            return bool(
+                figures & {*_figure_digits(claim.text), *(str(number) for _, number in numbers_in_words(claim.text))}
+            )
 
-        if found := unshown(f"{text} {fact.value}", [*self._given, *when], passes=passes):
+        if found := first_unshown(f"{text} {fact.value}", [*self._given, *when], passes=is_allowed):
             raise BadInput(f"“{found.text}” stands nowhere in what was said.")
-        wanted = _words(fact.value)
-        if is_german and (name := _strange_name(f"{text}\n{fact.value}", _words(" ".join([*self._given, *when])))):
+        wanted = _search_words(fact.value)
+        if is_german and (
+            name := _unknown_name(f"{text}\n{fact.value}", _search_words(" ".join([*self._given, *when])))
+        ):
             raise BadInput(f"“{name}” stands nowhere in what was said.")
-        is_counted = figures & {*_digits(fact.value), *said_figures(fact.value)}
+        is_counted = figures & {*_figure_digits(fact.value), *spoken_figures(fact.value)}
         stems = {*terms(" ".join(self._given))}
-        if not wanted or is_counted or any(_is_said(each, words) for each in wanted) or stems & {*terms(fact.value)}:
+        if not wanted or is_counted or any(_has_word(each, words) for each in wanted) or stems & {*terms(fact.value)}:
             return fact
-        told = [each for each in _words(text) if each not in _words(fact.subject)]
-        if fact.over or not any(_is_said(each, words) for each in told):
+        told = [each for each in _search_words(text) if each not in _search_words(fact.subject)]
+        if fact.over or not any(_has_word(each, words) for each in told):
             raise BadInput(f"Its value “{fact.value}” stands nowhere in what was said.")
         return replace(fact, value="")
 
@@ -381,7 +389,7 @@ def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]
     Other values that it replaces have ended in their own slots: somebody who moved to Perth no longer comes to dinner.
     """
     old = next((each for each in replaced if each.kind == "semantic" and each.attribute == fact.attribute), None)
-    beside = fact.adds or (old and (holding_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
+    beside = fact.adds or (old and (cardinality_of(old.attribute) == "set" or any(each.adds for each in old.evidence)))
     if old is None or beside:
         return ReadFact(fact=fact, said=said, ended=replaced)
     since = fact.at if fact.at and fact.at > old.at else None
@@ -389,7 +397,7 @@ def _replacing_value(fact: SaidFact, said: Utterance, replaced: Sequence[Record]
     return ReadFact(fact=taken, said=said, ended=[each for each in replaced if each.id != old.id])
 
 
-def _began(since: Window | None, said: Utterance, *, of_state: bool) -> datetime | None:
+def _start_time(since: Window | None, said: Utterance, *, of_state: bool) -> datetime | None:
     """Since when something is true, or when it happened; None for when it was said.
 
     A year that is not over adds nothing to the message's date, and its first day would make the latest statement the
@@ -404,11 +412,11 @@ def _began(since: Window | None, said: Utterance, *, of_state: bool) -> datetime
 
 
 def _is_quoted(quote: str, said: Utterance) -> bool:
-    words = _bare(quote)
-    return bool(words) and f" {words} " in f" {_bare(said.text)} "
+    words = _normalise(quote)
+    return bool(words) and f" {words} " in f" {_normalise(said.text)} "
 
 
-def _bare(text: str) -> str:
+def _normalise(text: str) -> str:
     """The words of a text without case and punctuation."""
     return _BARE.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
@@ -425,12 +433,14 @@ def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]
     told += [day for back in range(-7, 8) if (day := at + timedelta(days=back)).weekday() in named]
     for month in range(1, 13):
         first = at.replace(month=month, day=1)
-        if words & set(worded(first).casefold().split()) - weekday_numbers().keys():
+        if words & set(day_words(first).casefold().split()) - weekday_numbers().keys():
             # The next or the last such month; both if it is this month.
             told += [first.replace(year=at.year + 1)] * (month <= at.month)
             told += [first.replace(year=at.year - 1)] * (month >= at.month)
-    numbers = {int(each) for each in (*units(near), *said_figures(near)) if each.isdecimal() and len(each) < 4}
-    numbers.update(number for _, number in spelled(near))
+    numbers = {
+        int(each) for each in (*units_by_figure(near), *spoken_figures(near)) if each.isdecimal() and len(each) < 4
+    }
+    numbers.update(number for _, number in numbers_in_words(near))
     lives = [each for each in numbers if each <= _LONGEST_LIFE]
     # "Nine years in May" may be next May.
     years = {year for each in lives for year in (at.year - each, at.year - each + 1, at.year + each)}
@@ -439,7 +449,7 @@ def _possible_days(said: Utterance, near: str) -> tuple[list[datetime], set[int]
     return [at, *dict.fromkeys(told)], years
 
 
-def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
+def _named_period(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
     """The period that a model names, if it is near the message, or its year is stated or follows from the words."""
     window = iso_window(text, said.at.tzinfo if said.at else None) if text else None
     if window is None or window.since is None or said.at is None:
@@ -449,7 +459,7 @@ def _window(text: str, said: Utterance, years: Iterable[int]) -> Window | None:
     return window if near else None
 
 
-def _falls_in(day: Date, window: Window) -> bool:
+def _is_in_window(day: Date, window: Window) -> bool:
     """Whether a date, whose year may be missing, is in a period."""
     if window.since is None or window.until is None:
         return False
@@ -461,12 +471,12 @@ def _falls_in(day: Date, window: Window) -> bool:
     return window.holds(at)
 
 
-def _words(text: str) -> list[str]:
+def _search_words(text: str) -> list[str]:
     """The words of a text by which a value is searched, without common English ones."""
-    return [each for each in _bare(text).split() if each not in common_words()]
+    return [each for each in _normalise(text).split() if each not in common_words()]
 
 
-def _is_said(word: str, words: Iterable[str]) -> bool:
+def _has_word(word: str, words: Iterable[str]) -> bool:
     """Whether a word occurs among others in any form, or as a part of a compound either way."""
     stem = word if len(word) < _SHORT or not word.isalpha() else word[: max(_SHORT, len(word) - 3)]
     return any(
@@ -479,45 +489,45 @@ def _is_said(word: str, words: Iterable[str]) -> bool:
 
 def _is_noun(word: str, text: str) -> bool:
     """Whether a capitalised word of a German text is a noun: a relation, or after an adjective or article."""
-    if word in _relations():
+    if word in _relation_words():
         return True
-    before = _bare(text).partition(f" {word}")[0].rpartition(" ")[2]
+    before = _normalise(text).partition(f" {word}")[0].rpartition(" ")[2]
     return before.endswith(of_language(Words, "de").inflected)
 
 
-def _strange_name(text: str, words: Sequence[str]) -> str:
+def _unknown_name(text: str, words: Sequence[str]) -> str:
     """A word of a German text that must be a name, by the word before it, and is unknown; "" if there is none."""
     known = of_language(Words, "de")
     for found in _BEHIND.finditer(text):
         word = found[1].casefold()
-        is_plain = word in known.no_names or word.endswith(known.no_name_endings) or word in _relations()
-        if not (is_plain or _is_said(word, words)):
+        is_plain = word in known.no_names or word.endswith(known.no_name_endings) or word in _relation_words()
+        if not (is_plain or _has_word(word, words)):
             return found[1]
     return ""
 
 
-@from_data
-def _relations() -> frozenset[str]:
+@cached_data
+def _relation_words() -> frozenset[str]:
     return frozenset(word for row in of_language(Facts, "de").relations.values() for word in row)
 
 
-@from_data
-def _behind() -> str:
-    words = sorted(_relations() | of_language(Words, "de").before_names)
+@cached_data
+def _name_pattern() -> str:
+    words = sorted(_relation_words() | of_language(Words, "de").before_names)
     return rf"\b(?i:{'|'.join(words)}) ({CAPITAL}[^\W\d_]+)"
 
 
-_BEHIND = lazy_re(_behind)
+_BEHIND = lazy_re(_name_pattern)
 _SHORT_YEAR = lazy_re(r"(?<!\w)['’‘](\d\d)\b")
 
 
-def _digits(text: str) -> set[str]:
+def _figure_digits(text: str) -> set[str]:
     """The digits of a figure, with and without leading zeros of its parts: 3:51:08 is 35108 and 3518."""
     parts = _DIGITS.findall(text)
     return {"".join(parts), "".join(str(int(each)) for each in parts)}
 
 
-def unshown(
+def first_unshown(
     text: str, given: Sequence[str], counts: Iterable[int] = (), passes: Callable[[TextClaim], bool] = lambda _: False
 ) -> TextClaim | None:
     """The first claim or number of `text`, in figures or words, that occurs in none of the texts `given`.
@@ -525,17 +535,17 @@ def unshown(
     Small numbers are checked too, unlike in a summary of work, where they may number a list. `counts`, and whatever
     `passes`, are allowed as well.
     """
-    return next((each for each in _unshown(text, given, counts) if not passes(each)), None)
+    return next((each for each in _unshown_claims(text, given, counts) if not passes(each)), None)
 
 
-def _unshown(text: str, given: Sequence[str], counts: Iterable[int]) -> Iterator[TextClaim]:
+def _unshown_claims(text: str, given: Sequence[str], counts: Iterable[int]) -> Iterator[TextClaim]:
     yield from check_text(text, SourceIndex(given))
     shown = "\n".join(given)
-    figures = units(shown).keys()
-    for figure in sorted(units(without_dates(text)).keys() - figures):
+    figures = units_by_figure(shown).keys()
+    for figure in sorted(units_by_figure(without_dates(text)).keys() - figures):
         yield TextClaim("number", figure)
-    worth = {*counts, *(number for each in given for _, number in spelled(each))}
-    for words, number in spelled(text):
+    worth = {*counts, *(number for each in given for _, number in numbers_in_words(each))}
+    for words, number in numbers_in_words(text):
         # “One” is not a count in “one of the tests”.
         if number > 1 and number not in worth and str(number) not in figures and words not in shown.casefold():
             yield TextClaim("number", words)
@@ -591,13 +601,13 @@ def _identity_of(record: Record) -> dict[str, str]:
     return {name: getattr(record, name) for name in ("text", *NAMES)}
 
 
-def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+def visible_records(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The records that a project may end, without those that only other projects state."""
     if not (records and tx.search.knows_other_project(space, project)):
         return list({each.id: each for each in records if each.evidence}.values())
     own = frozenset({"", GENERAL, project})
     if not all(own.issuperset(each.projects) for each in records):
-        own |= one_repository(tx, space, project)
+        own |= same_repository(tx, space, project)
     here = {each.id: each for each in records if own & set(each.projects)}
     shared = {
         (each.kind, each.key)
@@ -615,7 +625,7 @@ def known_in(tx: Transaction, space: str, project: str, records: Sequence[Record
     return [each for each in judged if each is not None]
 
 
-class Known:
+class KnownMemories:
     """The newest memories visible from a project."""
 
     def __init__(self, tx: Transaction, space: str, project: str, at: datetime | None = None) -> None:
@@ -647,5 +657,5 @@ class Known:
             told |= {each.id: each for each in stored if each.id in self._held}
         for name in told:
             self._held.pop(name, None)
-        now = known_in(self._tx, self._space, self._project, list(told.values()))
+        now = visible_records(self._tx, self._space, self._project, list(told.values()))
         self._held.update((each.id, each) for each in now if each.state == "active")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope, place_all
+from ireneo.engine.scope import RecallQuery, Scope, set_projects
 from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
@@ -17,12 +17,12 @@ from ireneo.engine.searching import (
     MessageIndex,
     QueryVector,
     SearchIndex,
-    by_meaning,
-    by_words,
     hit_of_memory,
     hit_of_message,
+    search_by_meaning,
+    search_by_words,
 )
-from ireneo.engine.vectors import HeldVectors, vectors_of
+from ireneo.engine.vectors import VectorCache, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.files import CAPITAL, topic
 from ireneo.language.spoken import Facts
@@ -31,10 +31,10 @@ from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import relations
-from ireneo.memories.endings import is_name_of, says_of_change
-from ireneo.memories.facts import attribute_of, holding_of
+from ireneo.memories.endings import is_name_of, mentions_change
+from ireneo.memories.facts import attribute_of, cardinality_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
-from ireneo.memories.persons import is_called
+from ireneo.memories.persons import may_mean_person
 from ireneo.memories.plans import without_plans
 from ireneo.memories.ranking import (
     ALIKE_MEANT,
@@ -48,22 +48,22 @@ from ireneo.memories.ranking import (
     Question,
     RecallHit,
     RecallResults,
-    asked_of,
-    each_copy_once,
     is_small_talk,
     likeness,
-    moved_up,
+    matched_terms,
+    move_repeats_last,
+    move_up,
     pack,
     read_question,
-    repeats_last,
+    speaker_bonus,
+    without_copies,
     without_duplicates,
-    words_of,
 )
 from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
-from ireneo.memories.serving import telling
-from ireneo.memories.wording import telling as telling_words
-from ireneo.memories.wording import words_of as own_words_of
+from ireneo.memories.serving import informative_sentences
+from ireneo.memories.wording import distinctive_words as telling_words
+from ireneo.memories.wording import unquoted_words as own_words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.statements import is_intent
@@ -112,14 +112,14 @@ FOLLOWED = 16
 BY_WORDS = "It was looked for by the words alone: "
 
 
-async def recall(resources: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
+async def recall(resources: Resources, space: str, held: VectorCache, asked: RecallQuery) -> RecallResults:
     """Return the messages and memories that answer a question, best first.
 
     Without an embedder, or if it fails, only words are searched; the result's note says so.
     """
-    await place_all(resources.store, space, asked.project)
-    meaning, note = await _meaning(resources, asked.text)
-    found = await resources.store.read(_recall, resources, space, held, asked, meaning, note)
+    await set_projects(resources.store, space, asked.project)
+    meaning, note = await _question_vector(resources, asked.text)
+    found = await resources.store.read(_recall_in_transaction, resources, space, held, asked, meaning, note)
     if not found and asked.session is not None:
         key = SessionKey(space, asked.session)
         if await resources.store.read(lambda tx: tx.sessions.get(key)) is None:
@@ -127,11 +127,11 @@ async def recall(resources: Resources, space: str, held: HeldVectors, asked: Rec
     return found
 
 
-def _recall(
+def _recall_in_transaction(
     tx: Transaction,
     resources: Resources,
     space: str,
-    held: HeldVectors,
+    held: VectorCache,
     asked: RecallQuery,
     meaning: QueryVector | None,
     note: str,
@@ -145,21 +145,21 @@ def _recall(
     if asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    known = by_words(learned, question, looked_at=looked_at)
+    known = search_by_words(learned, question, looked_at=looked_at)
     named = _with_names(question, [each.hit.record for each in known])
     worded = [
-        known if index is learned and named is question else by_words(index, named, looked_at=looked_at)
+        known if index is learned and named is question else search_by_words(index, named, looked_at=looked_at)
         for index in indexes
     ]
     if named is not question and "called" not in question.senses:
-        worded[-1] = [_less_if_name(question, each) for each in worded[-1]]
+        worded[-1] = [_demote_name(question, each) for each in worded[-1]]
     question = named
     meant: list[tuple[list[Document], float]] = [([], 0.0) for _ in indexes]
     bare = 0
     """Documents without a vector."""
     if meaning is not None:
         try:
-            meant = [by_meaning(index, meaning, held, looked_at=looked_at) for index in indexes]
+            meant = [search_by_meaning(index, meaning, held, looked_at=looked_at) for index in indexes]
             for index in indexes:
                 bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
         except EmbedderError as error:
@@ -167,7 +167,7 @@ def _recall(
     mixed = [
         each
         for some, (near, floor) in zip(worded, meant, strict=True)
-        for each in _combined(some, near, floor, question)
+        for each in _merge_documents(some, near, floor, question)
     ]
     if asked.kind is None and question.side != "assistant":
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
@@ -180,10 +180,10 @@ def _recall(
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
         if isinstance(indexes[0], MessageIndex):
-            found = _with_renewals(indexes[0], question, found, 0.0 if meaning is None else NEAR_ENOUGH)
+            found = _with_changes(indexes[0], question, found, 0.0 if meaning is None else NEAR_ENOUGH)
         found = _newer_first(scope, question, found, asked)
         found = _with_ends(scope, question, found, asked)
-    return RecallResults(_chosen(found, question, asked, resources), note)
+    return RecallResults(_choose_hits(found, question, asked, resources), note)
 
 
 def _with_names(question: Question, records: Iterable[Record | None]) -> Question:
@@ -194,7 +194,7 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
         if each is None or attribute_of(each.attribute) not in question.senses or not each.value[:1].isupper():
             continue
         called = [term for term in terms(each.value) if term not in asked]
-        said = {*terms(each.text), *(role for role in asked if is_called(role, each))}
+        said = {*terms(each.text), *(role for role in asked if may_mean_person(role, each))}
         for role in asked & said:
             names.setdefault(role, []).extend((term, TOLD) for term in called)
     if not names or len(asked) == 1:
@@ -203,12 +203,12 @@ def _with_names(question: Question, records: Iterable[Record | None]) -> Questio
     return replace(question, beside=beside)
 
 
-def _less_if_name(question: Question, found: Document) -> Document:
+def _demote_name(question: Question, found: Document) -> Document:
     """Lower a memory that only states somebody's name, if the question asks something else about them."""
     record = found.hit.record
     if record is None or attribute_of(record.attribute) not in question.senses or not is_name_of(record):
         return found
-    return _worth(found, "only names", (ONLY_NAMES - 1) * found.relevance)
+    return _raise_relevance(found, "only names", (ONLY_NAMES - 1) * found.relevance)
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
@@ -226,27 +226,22 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
     for number, read in (index.read(unread) if unread else {}).items():
         said[place_of(number)] = read
     for place, hit in first.items():
-        if only_confirms(hit.text) or (hit.role == "assistant" and _only_goes_on(hit.text)):
-            said[place] = _worth(said[place], "tells nothing", (TELLS_NOTHING - 1) * said[place].relevance)
-        elif hit.role == "user" and not telling(hit.text):
-            said[place] = _worth(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
+        if only_confirms(hit.text) or (hit.role == "assistant" and all(map(is_intent, sentences(hit.text)))):
+            said[place] = _raise_relevance(said[place], "tells nothing", (TELLS_NOTHING - 1) * said[place].relevance)
+        elif hit.role == "user" and not informative_sentences(hit.text):
+            said[place] = _raise_relevance(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]
-        if answered is None or not _says_again(reply.hit, answered.hit, in_other_words=of_user):
+        if answered is None or not _repeats_message(reply.hit, answered.hit, in_other_words=of_user):
             continue
         if (more := reply.relevance - answered.relevance) > 0:
-            said[place - 1] = _worth(answered, "reply", more)
-        said[place] = _worth(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
-    _take_back(index, said, first)
+            said[place - 1] = _raise_relevance(answered, "reply", more)
+        said[place] = _raise_relevance(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
+    _raise_corrections(index, said, first)
     return [*(each for each in mixed if each.hit.record is not None), *said.values()]
 
 
-def _only_goes_on(text: str) -> bool:
-    """Whether all sentences of a message say what its speaker does next: “Now let's run the tests:”."""
-    return all(map(is_intent, sentences(text)))
-
-
-def _take_back(index: SearchIndex, said: dict[int, Document], first: Mapping[int, RecallHit]) -> None:
+def _raise_corrections(index: SearchIndex, said: dict[int, Document], first: Mapping[int, RecallHit]) -> None:
     """Give the user's next message the worth of a short one that it takes back or corrects."""
     places = [place for place, hit in first.items() if hit.role == "user"]
     after = [place + step for place in places for step in (1, 2) if (place + step) % MOST_IN_SESSION >= step]
@@ -256,52 +251,52 @@ def _take_back(index: SearchIndex, said: dict[int, Document], first: Mapping[int
         following = [said.get(place + step) or read.get(place + step) for step in (1, 2)]
         by = next((each for each in following if each and each.hit.role == "user"), None)
         taken = said[place]
-        if by is None or by.hit.session != taken.hit.session or not _takes_back(by.hit.text):
+        if by is None or by.hit.session != taken.hit.session or not _is_retraction(by.hit.text):
             continue
         more = taken.relevance - by.relevance
-        said[place_of(by.passage.number)] = _worth(by, "takes back", more) if more > 0 else by
-        said[place] = _worth(taken, "taken back", (TAKEN_BACK - 1) * taken.relevance)
+        said[place_of(by.passage.number)] = _raise_relevance(by, "takes back", more) if more > 0 else by
+        said[place] = _raise_relevance(taken, "taken back", (TAKEN_BACK - 1) * taken.relevance)
 
 
-def _takes_back(text: str) -> bool:
+def _is_retraction(text: str) -> bool:
     return topic(Facts).takes_back.match(text.strip()) is not None
 
 
-def _says_again(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:
+def _repeats_message(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:
     """Whether a reply repeats what a user said, rather than answering a question."""
-    if answered.role != "user" or not telling(answered.text):
+    if answered.role != "user" or not informative_sentences(answered.text):
         return False
     return in_other_words or not set(terms(reply.text)).isdisjoint(terms(answered.text))
 
 
-def _worth(each: Document, why: str, more: float) -> Document:
+def _raise_relevance(each: Document, why: str, more: float) -> Document:
     return replace(each, relevance=each.relevance + more, parts=(*each.parts, (why, more)))
 
 
 def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
     """Move newer hits before older ones that answer about as well, and whatever superseded a hit before it."""
     head = min(asked.limit, FIRST)
-    about = {_name(each): words_of(question, each.text) for each in found[:head]}
+    about = {_hit_key(each): matched_terms(question, each.text) for each in found[:head]}
 
     least = NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
 
-    def renews(one: RecallHit, other: RecallHit) -> bool:
+    def is_newer_equal(one: RecallHit, other: RecallHit) -> bool:
         if one.at is None or other.at is None or one.at <= other.at:
             return False
         if (one.role, one.author) != (other.role, other.author) or one.score < NEAR_ENOUGH * other.score:
             return False
-        words = about[_name(one)]
+        words = about[_hit_key(one)]
         # A message about a change need not repeat everything.
         changes = 2 * len(words) >= len(question.terms) and len(one.text) <= SHORT_REPLY
         # A message with a vector as near may share no word with the question.
         meant, before = (dict(each.parts).get("meaning", 0.0) for each in (one, other))
         changes = changes or (len(one.text) <= SHORT_REPLY and meant >= ALIKE_MEANT * before > 0)
-        return likeness(words, about[_name(other)]) >= least or (changes and says_of_change(one.text))
+        return likeness(words, about[_hit_key(other)]) >= least or (changes and mentions_change(one.text))
 
-    first = moved_up(found[:head], renews)
+    first = move_up(found[:head], is_newer_equal)
     if asked.at is not None:
         # Whatever superseded a hit may have done so after that time.
-        return [*_with_falling_scores(first), *found[head:]]
+        return [*_with_descending_scores(first), *found[head:]]
     best = [*first, *found[head : SPARE * asked.limit]]
     said = [name for each in best for name in each.sources]
     over = [
@@ -313,14 +308,14 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
     for each in best:
         cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
         # If the first hits only match in meaning, everything that they say is checked.
-        only_meant = len(ordered) < ONLY_MEANT and not words_of(question, each.text)
-        cited = [one for one in cited if only_meant or words_of(question, one.text)]
+        only_meant = len(ordered) < ONLY_MEANT and not matched_terms(question, each.text)
+        cited = [one for one in cited if only_meant or matched_terms(question, one.text)]
         ended = [(one, _current_version(scope, one)) for one in cited]
         for one in [*_successors(scope, each, ended, best, asked), each]:
-            if not _has(ordered, one):
+            if not _contains_hit(ordered, one):
                 ordered.append(one)
     ordered = _with_slots_first(scope, question, ordered, asked)
-    return [*_with_falling_scores(ordered), *found[SPARE * asked.limit :]]
+    return [*_with_descending_scores(ordered), *found[SPARE * asked.limit :]]
 
 
 def _with_slots_first(
@@ -330,7 +325,7 @@ def _with_slots_first(
 
     It also goes before later ones that say the same, have ended, or are only planned.
     """
-    senses = [each for each in sorted(question.senses) if holding_of(each) == "one"]
+    senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
     if not (question.own and senses) or asked.kind not in (None, "semantic"):
         return list(ordered)
     keys = [slot("user", each) for each in senses]
@@ -342,7 +337,11 @@ def _with_slots_first(
         others = [each for each in moved if each is not known]
         told = record.at if hit.at is None else hit.at
         place = next(
-            (at for at, each in enumerate(others) if (each.at and each.at < told) or _is_behind(scope, record, each)),
+            (
+                at
+                for at, each in enumerate(others)
+                if (each.at and each.at < told) or _states_slot_value(scope, record, each)
+            ),
             None,
         )
         if place is not None and (known is None or place <= moved.index(known)):
@@ -362,22 +361,22 @@ def _with_ends(scope: Scope, question: Question, found: Sequence[RecallHit], ask
     named = {relations().get(word, "") for word in words}
     keys = [slot("user", each) for each in sorted(question.senses | named) if each]
     told = scope.visible([each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key)])
-    about = [each for each in told if words_of(question, each.text)]
+    about = [each for each in told if matched_terms(question, each.text)]
     holds = {each.id for each in about if each.holds}
     ended = [each for each in about if each.state == "retired"]
     first = list[RecallHit]()
     for record in sorted(ended, key=lambda each: each.retired or each.recorded, reverse=True)[:ENDS]:
-        for says_so in _that_say_so(scope, record):
+        for says_so in _ending_memories(scope, record):
             score = found[0].score if found else 1.0
             made = replace(hit_of_memory(says_so, score), parts=(("says that it ended", score),))
             hit = next((each for each in found if each.id == says_so.id), made)
-            first += [] if _has(first, hit) else [hit]
-    others = [each for each in found if not _has(first, each)]
+            first += [] if _contains_hit(first, hit) else [hit]
+    others = [each for each in found if not _contains_hit(first, each)]
     place = max((at + 1 for at, each in enumerate(others) if each.id in holds), default=0)
-    return _with_falling_scores([*others[:place], *first, *others[place:]]) if first else list(found)
+    return _with_descending_scores([*others[:place], *first, *others[place:]]) if first else list(found)
 
 
-def _that_say_so(scope: Scope, record: Record) -> Iterator[Record]:
+def _ending_memories(scope: Scope, record: Record) -> Iterator[Record]:
     """The memory with the words by which another one ended."""
     last = max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
     said = terms(last.why) if last else []
@@ -388,7 +387,7 @@ def _that_say_so(scope: Scope, record: Record) -> Iterator[Record]:
             yield from scope.visible([each.record])
 
 
-def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
+def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
     """Whether a hit states the current, a former or a planned value of a slot."""
     if record.value and set(terms(record.value)) <= set(terms(hit.text)):
         return True
@@ -402,9 +401,7 @@ def _is_behind(scope: Scope, record: Record, hit: RecallHit) -> bool:
     return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
 
 
-def _with_renewals(
-    index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float
-) -> list[RecallHit]:
+def _with_changes(index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float) -> list[RecallHit]:
     """Add, for each of the first hits, the newest message about a change, after the hits that answer about as well.
 
     "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question. So the words of a hit
@@ -412,12 +409,12 @@ def _with_renewals(
     count. The words that such a message shares with a hit may be irrelevant, so it goes before no hit with the
     question's own words or meaning.
     """
-    scores = {_name(each): each.score for each in found}
+    scores = {_hit_key(each): each.score for each in found}
     asked = {term for term, _ in question.terms}
     first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
-    first = [each for each in first if _has_words_of(question, each)]
-    said = {_name(each): frozenset(telling_words(each.text)) - asked for each in first}
-    named = {each: _named_in(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
+    first = [each for each in first if _matches_itself(question, each)]
+    said = {_hit_key(each): frozenset(telling_words(each.text)) - asked for each in first}
+    named = {each: _name_terms(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
     search, space = index.scope.tx.search, index.scope.space
     looked = sorted(frozenset[str]().union(*said.values()))
     counts = search.count(space, index.name, looked, RARE + 1) if looked else {}
@@ -426,33 +423,33 @@ def _with_renewals(
     ordered = list(found)
     for hit in first:
         shared = Counter[int]()
-        for term in said[_name(hit)] & numbers.keys():
+        for term in said[_hit_key(hit)] & numbers.keys():
             # A name in many messages belongs to somebody who is mentioned often.
-            tells = 1 + (counts[term] <= (OF_ONE_NAME if term in named[_name(hit)] else OF_THESE_TWO))
+            tells = 1 + (counts[term] <= (OF_ONE_NAME if term in named[_hit_key(hit)] else OF_THESE_TWO))
             shared.update(dict.fromkeys(map(place_of, numbers[term]), tells))
         places = [place for place, times in shared.items() if times > 1]
         newer = [
             each.hit
             for each in index.read(places).values()
             if each.hit.role == "user" and each.hit.at and hit.at and each.hit.at > hit.at
-            if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and says_of_change(each.hit.text)
-            if scores.get(_name(each.hit), 0.0) >= least * hit.score
+            if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and mentions_change(each.hit.text)
+            if scores.get(_hit_key(each.hit), 0.0) >= least * hit.score
         ]
         best = max(newer, key=lambda each: (each.at, each.id), default=None)
         if best is not None:
-            ordered = _behind_answers(question, ordered, best, hit.score)
+            ordered = _insert_change(question, ordered, best, hit.score)
     return ordered
 
 
-def _behind_answers(
+def _insert_change(
     question: Question, ordered: Sequence[RecallHit], changes: RecallHit, score: float
 ) -> list[RecallHit]:
     """Insert a message of `score` that changes one of the hits, after those that answer about as well."""
     answer = [
-        at for at, each in enumerate(ordered) if each.score >= ANSWERS_TOO * score and _has_words_of(question, each)
+        at for at, each in enumerate(ordered) if each.score >= ANSWERS_TOO * score and _matches_itself(question, each)
     ]
     place = answer[-1] + 1 if answer else 0
-    known = next((each for each in ordered if _name(each) == _name(changes)), changes)
+    known = next((each for each in ordered if _hit_key(each) == _hit_key(changes)), changes)
     if known in ordered[:place]:
         return list(ordered)
     more = max(ordered[place - 1].score if place else score, known.score) - known.score
@@ -460,19 +457,19 @@ def _behind_answers(
     return [*ordered[:place], moved, *(each for each in ordered[place:] if each is not known)]
 
 
-def _has_words_of(question: Question, hit: RecallHit) -> bool:
+def _matches_itself(question: Question, hit: RecallHit) -> bool:
     """Whether a hit itself contains words of the question or their meaning, and isn't only near them."""
-    return bool(words_of(question, hit.text)) or "meaning" in dict(hit.parts)
+    return bool(matched_terms(question, hit.text)) or "meaning" in dict(hit.parts)
 
 
-def _named_in(text: str) -> frozenset[str]:
+def _name_terms(text: str) -> frozenset[str]:
     """The terms of a text that are written like names."""
     found = (each for each in _NAME.findall(text) if each.casefold() not in topic(Names).none)
     return frozenset(term for each in found for term in terms(each))
 
 
-def _has(hits: Sequence[RecallHit], hit: RecallHit) -> bool:
-    return any(_name(each) == _name(hit) for each in hits)
+def _contains_hit(hits: Sequence[RecallHit], hit: RecallHit) -> bool:
+    return any(_hit_key(each) == _hit_key(hit) for each in hits)
 
 
 def _successors(
@@ -522,7 +519,7 @@ def _current_version(scope: Scope, record: Record) -> Record | None:
     return record if record.holds else None
 
 
-async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
+async def _question_vector(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
     """The vector of a question, or a sentence on why there is none; called outside any transaction."""
     if resources.embedder is None:
         return None, ""
@@ -533,14 +530,20 @@ async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None,
     return QueryVector(embedder=resources.embedder.name, vector=vector), ""
 
 
-def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question) -> list[Document]:
+def _merge_documents(
+    worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question
+) -> list[Document]:
     """Merge documents found by words and by meaning, adding both relevances."""
     found = {each.passage.number: each for each in worded}
     over = {place_of(each.passage.number): each for each in near if each.relevance > floor}
     for each in near:
         passage = each.passage
-        meant = each.relevance - floor + sum(share * (one.relevance - floor) for one, share in _talk_around(each, over))
-        counts = VECTOR_WEIGHT * meant * (1 + asked_of(question, passage))
+        meant = (
+            each.relevance
+            - floor
+            + sum(share * (one.relevance - floor) for one, share in _adjacent_replies(each, over))
+        )
+        counts = VECTOR_WEIGHT * meant * (1 + speaker_bonus(question, passage))
         if counts > 0 and len(passage.text) <= MEANT_AT_MOST:
             known = found.get(passage.number) or replace(each, relevance=0.0, parts=())
             parts = (*known.parts, ("meaning", counts))
@@ -548,7 +551,7 @@ def _combined(worded: Sequence[Document], near: Sequence[Document], floor: float
     return list(found.values())
 
 
-def _talk_around(found: Document, said: Mapping[int, Document]) -> Iterator[tuple[Document, float]]:
+def _adjacent_replies(found: Document, said: Mapping[int, Document]) -> Iterator[tuple[Document, float]]:
     """The assistant's messages right after and right before a user's message, with the weight of each for it."""
     if found.hit.role == "user":
         for step, share in ((1, REPLY_MEANT), (-1, ANSWERED_MEANT)):
@@ -557,7 +560,7 @@ def _talk_around(found: Document, said: Mapping[int, Document]) -> Iterator[tupl
                 yield one, share
 
 
-def _name(found: RecallHit) -> tuple[str, str]:
+def _hit_key(found: RecallHit) -> tuple[str, str]:
     # Sessions that begin alike share the ids of their common messages.
     return (found.session if found.record is None else "", found.id)
 
@@ -570,19 +573,19 @@ def _hit_of(document: Document) -> RecallHit:
     return replace(document.hit, score=score, parts=parts)
 
 
-def _chosen(
+def _choose_hits(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
     """The best hits, as many as were asked for, without repetitions of a memory or of its message."""
-    found = each_copy_once(found)
-    ordered = _with_falling_scores(without_duplicates(found[: SPARE * asked.limit], question))
-    chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
+    found = without_copies(found)
+    ordered = _with_descending_scores(without_duplicates(found[: SPARE * asked.limit], question))
+    chosen: Sequence[RecallHit] = move_repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
 
 
-def _with_falling_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
+def _with_descending_scores(ordered: Sequence[RecallHit]) -> list[RecallHit]:
     """Raise scores where needed, so that they fall in the given order."""
     least = 0.0
     falling: list[RecallHit] = []

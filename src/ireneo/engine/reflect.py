@@ -15,15 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.models import Models
-from ireneo.engine.reading import unshown
+from ireneo.engine.reading import first_unshown
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, ModelError
-from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import instruction_like, neutralise
+from ireneo.grounding.check import is_error_text
+from ireneo.grounding.claims import has_instruction, quote_instructions
 from ireneo.language.files import topic
-from ireneo.language.times import worded
+from ireneo.language.times import day_words
 from ireneo.language.topics import Outcomes
 from ireneo.language.words import other_language, sentences, terms
 from ireneo.lessons.lessons import projects_of
@@ -32,12 +32,12 @@ from ireneo.memories.reflect import (
     EPISODES_DUE,
     MOST_CONCLUSIONS,
     Conclusion,
-    changes,
     check_conclusion,
     conclude,
-    events,
+    distinct_events,
     reflection_due,
-    still_stands,
+    value_changes,
+    withdrawal_reason,
 )
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Prompt, Usage
@@ -61,15 +61,17 @@ class Conclusions(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage(calls=0)
 
 
-def draw_offline(
+def conclude_offline(
     episodes: Sequence[Record], new: frozenset[MemoryId], histories: Sequence[Sequence[Record]] = ()
 ) -> Conclusions:
     """Conclusions from patterns that recur in `episodes`, some of them `new`, and from changes in `histories`."""
     known = {each.id: each for told in (episodes, *histories) for each in told}
-    return _checked([(each, "") for each in (*conclude(episodes, new), *changes(histories))], known)
+    return _sound_conclusions([(each, "") for each in (*conclude(episodes, new), *value_changes(histories))], known)
 
 
-async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
+async def conclude_with_model(
+    model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]
+) -> Conclusions:
     """The conclusions of a model from `episodes`, without those `concluded` already. Raises ModelError."""
     prompt = await asyncio.to_thread(_prompt, episodes, concluded)
     reply = await model.ask(prompt, ReflectReply)
@@ -77,39 +79,39 @@ async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequ
 
 
 def _prompt(episodes: Sequence[Record], concluded: Sequence[str]) -> Prompt:
-    told = "\n".join(f"[{number}] {_as_told(episode)}" for number, episode in enumerate(episodes, start=1))
+    told = "\n".join(f"[{number}] {_episode_line(episode)}" for number, episode in enumerate(episodes, start=1))
     known = "\n".join(f"- {_prompt_text(text)}" for text in concluded)
     return REFLECT.render(episodes=told, known=known or "(nothing)")
 
 
 def _read_reply(reply: ReflectReply, episodes: Sequence[Record]) -> Conclusions:
-    drawn = [_conclusion(each, episodes) for each in reply.conclusions]
-    return _checked(drawn, {episode.id: episode for episode in episodes})
+    drawn = [_parse_conclusion(each, episodes) for each in reply.conclusions]
+    return _sound_conclusions(drawn, {episode.id: episode for episode in episodes})
 
 
-def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
+def unsupported_reason(conclusion: Conclusion, cited: Sequence[Record]) -> str:
     """Why a conclusion does not follow from the episodes that it cites; "" if it does.
 
     Each of its names, paths, numbers and quotations must occur in them, or count them.
     """
     text = conclusion.text
-    if error_text(text):
+    if is_error_text(text):
         return "It is an error text, and no conclusion."
-    if instruction_like(text):
+    if has_instruction(text):
         return "It repeats an instruction."
     texts = [episode.text for episode in cited]
-    counts = {len(cited), len(events(cited)), *conclusion.counted}
-    days = (worded(episode.when.astimezone(UTC).date()) for episode in cited if episode.when)
+    counts = {len(cited), len(distinct_events(cited)), *conclusion.counted}
+    days = (day_words(episode.when.astimezone(UTC).date()) for episode in cited if episode.when)
     given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
-    if claim := unshown(text, given, counts):
+    if claim := first_unshown(text, given, counts):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
-    if undone := _undone(text, texts):
+    if undone := _denying_sentence(text, texts):
         return f"“{undone[:_SHOWN]}” did not come about, and is no instance of it."
     language = other_language(text, " ".join(texts))
     return f"It is in {language}, and its episodes are in another language." if language else ""
 
 
-def _undone(text: str, told: Sequence[str]) -> str:
+def _denying_sentence(text: str, told: Sequence[str]) -> str:
     """The sentence of an episode which shows that an event that was counted did not happen; "" if there is none."""
     if not _SAYS.often.search(text) or _SAYS.undone.search(text) or _SAYS.fails.search(text):
         return ""
@@ -123,13 +125,13 @@ def _undone(text: str, told: Sequence[str]) -> str:
     return ""
 
 
-def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
+def _sound_conclusions(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
     """At most three sound conclusions, and why the others were rejected."""
     kept: list[Conclusion] = []
     refused: list[str] = []
     for conclusion, wrong in drawn:
         why = wrong or check_conclusion(conclusion, known)
-        why = why or unsupported(conclusion, [known[name] for name in conclusion.memories])
+        why = why or unsupported_reason(conclusion, [known[name] for name in conclusion.memories])
         if not why and len(kept) == MOST_CONCLUSIONS:
             why = f"There are {MOST_CONCLUSIONS} already."
         if why:
@@ -139,7 +141,7 @@ def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, R
     return Conclusions(drawn=tuple(kept), refused=tuple(refused))
 
 
-def _conclusion(drawn: ConclusionSaid, episodes: Sequence[Record]) -> tuple[Conclusion, str]:
+def _parse_conclusion(drawn: ConclusionSaid, episodes: Sequence[Record]) -> tuple[Conclusion, str]:
     """A model's conclusion, and what is wrong with its citations."""
     wrong = [number for number in drawn.episodes if not 1 <= number <= len(episodes)]
     cited = tuple(dict.fromkeys(episodes[number - 1].id for number in drawn.episodes if number not in wrong))
@@ -165,7 +167,7 @@ def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conc
     return replace(conclusion, subject="", attribute="", value="")
 
 
-def _as_told(episode: Record) -> str:
+def _episode_line(episode: Record) -> str:
     session = f" · {episode.sessions[0][:40]}" if episode.sessions else ""
     day = episode.when.astimezone(UTC).date().isoformat() if episode.when else "undated"
     return f"{day}{_prompt_text(session)}: {_prompt_text(clip(episode.text, 600))}"
@@ -173,13 +175,13 @@ def _as_told(episode: Record) -> str:
 
 def _prompt_text(text: str) -> str:
     """A text on one line, with nothing that a model could take for an instruction."""
-    return neutralise(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
+    return quote_instructions(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
 
 
 STALE = MemoryFilter(states=("active",), stale=True)
 
 
-def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
+def reconsider_stale(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
     """Settle every stale conclusion, with the reason, in this write transaction."""
     out: list[Remembered] = []
     for record in tx.memories.list(space, STALE):
@@ -187,7 +189,7 @@ def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]
         # Archived sources are still valid.
         found = tx.memories.get(space, cited)
         holding = {each.id: each for each in found if each.state == "active"}
-        why = lost_ground(record, cited, holding)
+        why = lost_support(record, cited, holding)
         left = tuple(name for name in cited if name in holding)
         for settled in settle_drafts(tx, space, [_regrounded_draft(record, left, now, why)]):
             if settled.did == "ignored":
@@ -197,10 +199,10 @@ def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]
     return out
 
 
-def lost_ground(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
+def lost_support(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
     """Why a conclusion must be given up, given the sources that are still valid; "" if they suffice."""
     conclusion = Conclusion(text=record.text, memories=cited)
-    return still_stands(conclusion, holding) or unsupported(conclusion, list(holding.values()))
+    return withdrawal_reason(conclusion, holding) or unsupported_reason(conclusion, list(holding.values()))
 
 
 def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime, why: str) -> MemoryDraft:
@@ -237,7 +239,7 @@ _CHANGED = MemoryFilter(kind="semantic", states=("superseded",), archived=False,
 _LOG = logging.getLogger("ireneo")
 
 
-class Reflected(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ReflectionResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a reflection."""
 
     conclusions: tuple[Remembered, ...] = ()
@@ -264,7 +266,7 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
     """The values over time of each slot that changed."""
 
     @property
-    def told(self) -> list[Record]:
+    def material(self) -> list[Record]:
         """The material shown to a model: the new episodes, and all values of the slots that changed."""
         found = {each.id: each for each in self.new} | {each.id: each for held in self.histories for each in held}
         return sorted(found.values(), key=lambda each: (each.at, each.id))
@@ -272,44 +274,46 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
 
 def is_due(tx: Transaction, space: str) -> bool:
     """Whether to reflect: enough new episodes, or a stale conclusion."""
-    new = [*tx.memories.list(space, _UNREFLECTED, EPISODES_DUE), *_changed(tx, space, EPISODES_DUE)]
+    new = [*tx.memories.list(space, _UNREFLECTED, EPISODES_DUE), *_ended_statements(tx, space, EPISODES_DUE)]
     return reflection_due(new) or bool(tx.memories.list(space, STALE, 1))
 
 
-def _changed(tx: Transaction, space: str, most: int) -> list[Record]:
+def _ended_statements(tx: Transaction, space: str, most: int) -> list[Record]:
     """Statements from messages that are no longer true."""
-    return [each for each in tx.memories.list(space, _CHANGED, most) if _is_said(each)]
+    return [each for each in tx.memories.list(space, _CHANGED, most) if _is_user_statement(each)]
 
 
-def _is_said(record: Record) -> bool:
+def _is_user_statement(record: Record) -> bool:
     return record.origin == "user" and all(piece.messages for piece in record.evidence)
 
 
 def _history(tx: Transaction, space: str, key: str, here: Callable[[Sequence[Record]], list[Record]]) -> list[Record]:
     """The values of a slot in order, each true until the next one."""
-    held = [each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_said(each)]
+    held = [
+        each for each in here(tx.memories.of_key(space, "semantic", key)) if each.periods and _is_user_statement(each)
+    ]
     return sorted(held, key=lambda each: (each.at, each.id))
 
 
-async def reflect(resources: Resources, space: str, *, force: bool = False) -> Reflected:
+async def reflect(resources: Resources, space: str, *, force: bool = False) -> ReflectionResult:
     """Reflect once, if it is due; with `force` if there is any new episode.
 
     If the model fails, that is reported, and only what recurs is concluded.
     """
-    read = await resources.store.read(_read, space, force=force)
+    read = await resources.store.read(_read_input, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
     if read.new:
-        drawn, failed = await _drawn(resources.models_for_space(space), read)
-    return await resources.store.write(_store, resources, space, read, drawn, failed)
+        drawn, failed = await _draw_conclusions(resources.models_for_space(space), read)
+    return await resources.store.write(_store_conclusions, resources, space, read, drawn, failed)
 
 
-def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
-    new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_changed(tx, space, BATCH)]
+def _read_input(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
+    new = [*tx.memories.list(space, _UNREFLECTED, BATCH), *_ended_statements(tx, space, BATCH)]
     if not (reflection_due(new) or force):
         return _ReflectionInput(new=())
     # Conclusions are drawn for one project at a time: that of the newest episodes first.
     project = _first_project(tx, space, new)
-    here = _scope(tx, space, project)
+    here = _project_filter(tx, space, project)
     batch = sorted(here(new), key=lambda episode: (episode.at, episode.id))
     known = here(tx.memories.list(space, _EPISODES, len(new) + COUNTED))
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
@@ -337,26 +341,26 @@ def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> st
     return ""
 
 
-def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
+def _project_filter(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
     """A filter that removes the memories of other projects."""
     scope = Scope(tx, space, ScopeLimits(project=project, undone=True))
 
-    def here(records: Sequence[Record]) -> list[Record]:
+    def visible_here(records: Sequence[Record]) -> list[Record]:
         seen = scope.seen(records)
         return [record for record, as_seen in zip(records, seen, strict=True) if as_seen is not None]
 
-    return here
+    return visible_here
 
 
-async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, str]:
+async def _draw_conclusions(models: Models, read: _ReflectionInput) -> tuple[Conclusions, str]:
     """The model's conclusions and its failure; without a model, or if no conclusion is sound, what recurs."""
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
-    told = read.told
-    if model is not None and len(await asyncio.to_thread(events, told)) > 1:
+    told = read.material
+    if model is not None and len(await asyncio.to_thread(distinct_events, told)) > 1:
         try:
-            asked = await draw(model, told, read.concluded)
+            asked = await conclude_with_model(model, told, read.concluded)
         except ModelError as error:
             _LOG.warning("%s What recurs is concluded without it.", error)
             failed = str(error)
@@ -366,16 +370,16 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
             refused, usage = asked.refused, asked.usage
     episodes = [each for each in read.new if each.kind == "episodic"]
     new = frozenset(episode.id for episode in episodes)
-    offline = await asyncio.to_thread(draw_offline, [*episodes, *read.earlier], new, read.histories)
+    offline = await asyncio.to_thread(conclude_offline, [*episodes, *read.earlier], new, read.histories)
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 
-def _store(
+def _store_conclusions(
     tx: Transaction, resources: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str
-) -> Reflected:
+) -> ReflectionResult:
     """Settle the conclusions, mark their episodes and reconsider stale ones, unless another process was quicker."""
     now = resources.clock.now()
-    known = {each.id: each for each in (*read.told, *read.earlier)}
+    known = {each.id: each for each in (*read.material, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
     cited = list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
     # Superseded memories are still events.
@@ -384,11 +388,11 @@ def _store(
     settled: Sequence[Remembered] = ()
     if not overtaken:
         sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
-        settled = _settled(tx, space, [_conclusion_draft(each, known, now, read.project) for each in sound])
+        settled = _settle_conclusions(tx, space, [_conclusion_draft(each, known, now, read.project) for each in sound])
         marked = tx.memories.get(space, [episode.id for episode in read.new])
         tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
-    changed = reconsidered(tx, space, now)
-    return Reflected(
+    changed = reconsider_stale(tx, space, now)
+    return ReflectionResult(
         conclusions=tuple(settled),
         episodes=0 if overtaken else len(read.new),
         refused=drawn.refused,
@@ -399,7 +403,7 @@ def _store(
     )
 
 
-def _settled(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list[Remembered]:
+def _settle_conclusions(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list[Remembered]:
     """Settle conclusions, except those whose messages were pruned."""
     out: list[Remembered] = []
     for draft in drafts:
@@ -415,7 +419,7 @@ def _conclusion_draft(
 ) -> MemoryDraft:
     """A conclusion as the draft of a memory, with its episodes as evidence, and with their project."""
     cited = [known[name] for name in conclusion.memories]
-    told = len(events(cited))
+    told = len(distinct_events(cited))
     # The conclusion rests on the statements of values, whether or not they still hold.
     values = [each for each in cited if each.kind == "semantic"]
     sessions = {name for each in values for name in each.sessions}

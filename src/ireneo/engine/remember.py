@@ -14,28 +14,28 @@ from typing import Unpack
 
 from msgspec.structs import replace
 
-from ireneo.engine.named import memories_of_ids, used
-from ireneo.engine.provenance import already_held, check_sources, stored_messages, update_staleness
-from ireneo.engine.reading import Known, Utterance, drafts_of, known_in, read_by_model
+from ireneo.engine.named import memories_of_ids, record_use
+from ireneo.engine.provenance import check_sources, find_echoed, stored_messages, update_staleness
+from ireneo.engine.reading import KnownMemories, Utterance, drafts_of, read_by_model, visible_records
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import Scope, ScopeLimits, check_project, place_session, stated_project
+from ireneo.engine.scope import Scope, ScopeLimits, check_project, record_project, stated_project
 from ireneo.errors import BadInput, ModelError, NothingToKeep
-from ireneo.language.predicates import next_statement, until_next_verb
+from ireneo.language.predicates import before_next_verb, next_statement
 from ireneo.language.words import sentences, terms
-from ireneo.lessons.told_failures import names_no_call, warns
+from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.corrections import Righted
-from ireneo.memories.endings import lasted, may_be_over, may_change, replaced_by
-from ireneo.memories.facts import ONE_LIFE, Fact, facts, held_at, holding_of
+from ireneo.memories.corrections import CorrectedMemory
+from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change
+from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.lasting import passed
+from ireneo.memories.lasting import expired_part
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import uncounted, without
-from ireneo.memories.rivals import counts_of, switched
-from ireneo.memories.wording import words_of
+from ireneo.memories.remnants import without_count, without_ended
+from ireneo.memories.rivals import counts_by_noun, switched_to
+from ireneo.memories.wording import unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -73,7 +73,7 @@ class Remembered(ShortRepr, frozen=True, kw_only=True):
     @property
     def names_no_call(self) -> bool:
         """Whether it says what must not be run, or what fails, without a call that the guard could recognise."""
-        return names_no_call(self.record)
+        return lacks_call(self.record)
 
 
 async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
@@ -82,9 +82,9 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     If there is a model and no details are given, the model extracts the facts to remember, possibly several; raises
     NothingToKeep if there are none.
     """
-    details, draft, redacted = await asyncio.to_thread(_drafted, resources, text, details)
+    details, draft, redacted = await asyncio.to_thread(_redacted_draft, resources, text, details)
     told = any(details.get(name) for name in _TELLING)
-    drafts = [] if told else await _read(resources, space, draft)
+    drafts = [] if told else await _facts_by_model(resources, space, draft)
     if not drafts:
         drafts = await asyncio.to_thread(_statements, draft, details)
         return replace(await resources.store.write(_settle_text, space, drafts), redacted=redacted)
@@ -95,7 +95,7 @@ async def remember(resources: Resources, space: str, text: str, **details: Unpac
     return replace(settled[first], more=more, redacted=redacted)
 
 
-async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
+async def _facts_by_model(resources: Resources, space: str, draft: MemoryDraft) -> list[MemoryDraft]:
     """The facts that a model finds in the text of `draft`; empty if there is no model, it fails, or no fact is sound.
 
     A text with a single fact is kept as it is.
@@ -106,7 +106,7 @@ async def _read(resources: Resources, space: str, draft: MemoryDraft) -> list[Me
     # A deliberate statement is remembered, even if an agent makes it about the user.
     speaker = "user" if draft.origin == "user" else "assistant"
     said = Utterance(message=MessageId(""), role="user", speaker=speaker, text=draft.text[:LONGEST], at=draft.at)
-    known = await resources.store.read(Known, space, draft.project)
+    known = await resources.store.read(KnownMemories, space, draft.project)
     try:
         reading = await read_by_model(model, [said], [], known.facts, resources.count)
     except ModelError as error:
@@ -128,12 +128,12 @@ def _statements(draft: MemoryDraft, details: MemoryDetails) -> list[MemoryDraft]
     if any(details.get(name) for name in _TELLING):
         return [draft]
     whole = any(details.get(name) for name in _WHOLE)
-    if not (whole or draft.against) and warns(draft.text):
+    if not (whole or draft.against) and is_warning(draft.text):
         return [replace(draft, kind="failure", subject="", attribute="", value="")]
     parts = [] if whole else stated_parts(draft.text, _speaker(draft))
     if len(parts) < 2 and all(part.text == draft.text for part in parts):
-        return _halves(draft)
-    return [half for part in parts for half in _halves(part_draft(draft, part, details))]
+        return _split_ending(draft)
+    return [half for part in parts for half in _split_ending(part_draft(draft, part, details))]
 
 
 def _speaker(draft: MemoryDraft) -> str:
@@ -141,7 +141,7 @@ def _speaker(draft: MemoryDraft) -> str:
     return "user" if draft.origin == "user" else ""
 
 
-def _halves(draft: MemoryDraft) -> list[MemoryDraft]:
+def _split_ending(draft: MemoryDraft) -> list[MemoryDraft]:
     """A statement, or its second half and perhaps the first if it says what has ended and what is true instead.
 
     A new value of the same attribute replaces the old one anyway.
@@ -160,7 +160,7 @@ def _halves(draft: MemoryDraft) -> list[MemoryDraft]:
         against=False,
         why="",
     )
-    is_instead = found.attribute == draft.attribute and holding_of(draft.attribute) == "one"
+    is_instead = found.attribute == draft.attribute and cardinality_of(draft.attribute) == "one"
     return [news] if is_instead else [news, draft]
 
 
@@ -172,17 +172,19 @@ def remember_all(
     They are treated as stated one after the other, so that of two contradictory ones the later is true.
     """
     now = resources.clock.now()
-    told = [_drafted(resources, text, details, now + number * _AFTER) for number, (text, details) in enumerate(texts)]
+    told = [
+        _redacted_draft(resources, text, details, now + number * _AFTER) for number, (text, details) in enumerate(texts)
+    ]
     return [_settle_text(tx, space, _statements(draft, details)) for details, draft, _ in told]
 
 
 def _settle_text(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> Remembered:
     """Settle the drafts of a text; the text is stored even if it ended nothing."""
-    first, *more = settle_said(tx, space, drafts) or settle_drafts(tx, space, drafts)
+    first, *more = settle_statements(tx, space, drafts) or settle_drafts(tx, space, drafts)
     return replace(first, more=tuple(more))
 
 
-def _drafted(
+def _redacted_draft(
     resources: Resources, text: str, details: MemoryDetails, now: datetime | None = None
 ) -> tuple[MemoryDetails, MemoryDraft, Mapping[str, int]]:
     """The details of a text with secrets redacted, the draft they make, and how many secrets there were by kind."""
@@ -204,7 +206,7 @@ def settle_drafts(
     return [settle(tx, space, _with_project(tx, space, draft, judged=judged)) for draft in drafts]
 
 
-def settle_said(
+def settle_statements(
     tx: Transaction, space: str, drafts: Iterable[MemoryDraft], near: Sequence[Record] = ()
 ) -> list[Remembered]:
     """Settle a user's statements: first the memories that their meaning ends, then each draft itself.
@@ -214,16 +216,16 @@ def settle_said(
     """
     done: list[Remembered] = []
     for told in drafts:
-        draft = _where_it_belongs(tx, space, _with_project(tx, space, told, judged=False))
+        draft = _with_stated_time(tx, space, _with_project(tx, space, told, judged=False))
         over = _memories_ended(tx, space, draft, near)
         ended = settle_drafts(tx, space, [_evidence_against(each, draft) for each in over])
-        ended += settle_drafts(tx, space, [rest for each in over if (rest := _remainder_of(each, draft))])
+        ended += settle_drafts(tx, space, [rest for each in over if (rest := _without_person(each, draft))])
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
-            if ended and words_of(draft.text) == draft.why:
+            if ended and unquoted_words(draft.text) == draft.why:
                 # The end of something is worth knowing if the thing was known before.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
-        elif draft.against and not known_in(
+        elif draft.against and not visible_records(
             tx, space, draft.project, tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))
         ):
             # Nothing was known in the slot that it ends, so it is news.
@@ -235,38 +237,38 @@ def settle_said(
                 ends = " and ".join(quoted(each.text.removesuffix(".")) for each in gone)
                 first = replace(first, reason=f"It ends {ends}.")
             done += [replace(first, changed=(*first.changed, *gone)), *others]
-            settle_drafts(tx, space, list(_already_over(tx, space, draft, first.record, near)))
+            settle_drafts(tx, space, list(_evidence_of_earlier_end(tx, space, draft, first.record, near)))
             if draft.against and (
                 (not draft.messages and draft.text not in (each.text for each in (first.record, *first.changed)))
-                or until_next_verb(draft.text) != draft.text
+                or before_next_verb(draft.text) != draft.text
                 or next_statement(draft.text, draft.subject)
             ):
                 # One half of the sentence ends something, and the other half is news.
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
-            elif draft.against and draft.value and holding_of(draft.attribute) == "one" and (gone or _ended_by(first)):
+            elif (
+                draft.against
+                and draft.value
+                and cardinality_of(draft.attribute) == "one"
+                and (gone or (first.did == "overturned" or any(not each.holds for each in first.changed)))
+            ):
                 # It is worth knowing where somebody worked or lived until now, and that they no longer do.
                 event = replace(draft, kind="episodic", against=False, subject="", attribute="", value="", why="")
                 done += settle_drafts(tx, space, [event])
     return done
 
 
-def _ended_by(done: Remembered) -> bool:
-    """Whether a statement against a slot ended a value that was true."""
-    return done.did == "overturned" or any(not each.holds for each in done.changed)
-
-
-def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
+def _with_stated_time(tx: Transaction, space: str, draft: MemoryDraft) -> MemoryDraft:
     """Date a draft from a chat after everything that was said before it.
 
     "I live in Porto" doesn't say since when. "I moved to Lisbon last week", said later, is the newer state, although
     that week was before Porto was mentioned. The time of the statement is used, not the time of reading it: what was
     said on later days remains later than the draft.
     """
-    if not draft.messages or not draft.attribute or holding_of(draft.attribute) != "one":
+    if not draft.messages or not draft.attribute or cardinality_of(draft.attribute) != "one":
         return draft
-    heard = draft.told or _said(tx, space, draft)
+    heard = draft.told or _time_said(tx, space, draft)
     row = KINDS[draft.kind]
-    known = known_in(tx, space, draft.project, tx.memories.of_key(space, draft.kind, row.key(draft)))
+    known = visible_records(tx, space, draft.project, tx.memories.of_key(space, draft.kind, row.key(draft)))
     others = [each for each in known if row.holds(each, heard) and (draft.against or each.value != draft.value)]
     # "I quit. Since Monday I'm a teacher": the new work doesn't end with the old one.
     ends = [piece for each in known for piece in each.evidence if piece.against and piece.messages]
@@ -275,7 +277,7 @@ def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
         for piece in (*(one for each in others for one in supporting(each)), *ends)
         if draft.at < piece.at <= heard and piece.at < draft.at + _RECENT
     ]
-    told = max((piece.at for piece in between if _said(tx, space, piece) <= heard), default=None)
+    told = max((piece.at for piece in between if _time_said(tx, space, piece) <= heard), default=None)
     if told is not None:
         return replace(draft, at=told + _AFTER)
     if draft.against:
@@ -286,12 +288,12 @@ def _where_it_belongs(tx: Transaction, space: str, draft: MemoryDraft) -> Memory
         for piece in supporting(each)
         if any(period.start == piece.at for period in each.periods if held_at([period], draft.at))
         and draft.at - _RECENT < piece.at <= draft.at
-        and _said(tx, space, piece) > heard
+        and _time_said(tx, space, piece) > heard
     ]
     return replace(draft, at=min(newer) - _AFTER) if newer else draft
 
 
-def _said(tx: Transaction, space: str, piece: Evidence) -> datetime:
+def _time_said(tx: Transaction, space: str, piece: Evidence) -> datetime:
     """When something was said: the time of its last message, or else that of its event."""
     named = tx.log.find(SessionKey(space, piece.session), piece.messages) if piece.session and piece.messages else ()
     return max((each.draft.at for each in named if each.draft.at is not None), default=piece.at)
@@ -301,11 +303,11 @@ def _memories_ended(tx: Transaction, space: str, draft: MemoryDraft, near: Seque
     """The memories that the meaning of a user's statement ends."""
     if draft.origin != "user" or not (draft.against or draft.attribute == "manner" or may_change(draft.text)):
         return []
-    known, often = _beside(tx, space, draft, near)
+    known, often = _related_memories(tx, space, draft, near)
     return _ended_among(draft, known, often)
 
 
-def _already_over(
+def _evidence_of_earlier_end(
     tx: Transaction, space: str, draft: MemoryDraft, told: Record, near: Sequence[Record]
 ) -> Iterator[MemoryDraft]:
     """The evidence against a memory that, according to an earlier statement, ended on a later day."""
@@ -317,7 +319,7 @@ def _already_over(
         or (near and all(each.at <= draft.at for each in near))
     ):
         return
-    known, often = _beside(tx, space, draft, near)
+    known, often = _related_memories(tx, space, draft, near)
     for each in known:
         last = each.evidence[-1]
         if not each.holds or each.id == told.id or each.at <= draft.at or each.origin != "user":
@@ -340,7 +342,7 @@ def _already_over(
             yield _evidence_against(told, word)
 
 
-def _beside(
+def _related_memories(
     tx: Transaction, space: str, draft: MemoryDraft, near: Sequence[Record]
 ) -> tuple[list[Record], Mapping[str, int]]:
     """The memories that share words or a slot with a draft, and how many memories contain each word."""
@@ -357,18 +359,18 @@ def _beside(
     if draft.attribute:
         for name in (draft.attribute, ONE_LIFE.get(draft.attribute, "")):
             known += tx.memories.of_key(space, "semantic", slot(draft.subject, name)) if name else ()
-    if switched(words_of(draft.text)):
+    if switched_to(unquoted_words(draft.text)):
         # The thing used before shares no word with the one that somebody switched to.
         known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
-    return known_in(tx, space, draft.project, list({each.id: each for each in known}.values())), often
+    return visible_records(tx, space, draft.project, list({each.id: each for each in known}.values())), often
 
 
 def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
     """The known memories that a statement ends by its meaning."""
-    words = words_of(draft.text)
+    words = unquoted_words(draft.text)
     # Each sentence of a quotation ends memories by itself.
     said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]
-    over = (replaced_by(replace(draft, text=each), known, often) for each in said)
+    over = (ended_memories(replace(draft, text=each), known, often) for each in said)
     return list({each.id: each for some in over for each in some}.values())
 
 
@@ -378,25 +380,25 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
         draft,
         kind=record.kind,
         text=record.text,
-        at=KINDS[record.kind].told_at(record, max(draft.at, min(record.at + _AFTER, draft.told or draft.at))),
+        at=KINDS[record.kind].effective_time(record, max(draft.at, min(record.at + _AFTER, draft.told or draft.at))),
         against=True,
         adds=False,
         until=None,
         # A retold statement is quoted in its original words.
-        why=(draft.quote or draft.text) if words_of(draft.text) == draft.text else words_of(draft.text),
+        why=(draft.quote or draft.text) if unquoted_words(draft.text) == draft.text else unquoted_words(draft.text),
         conditions={},
         **{name: getattr(record, name) for name in NAMES},
     )
 
 
-def settle_passed(
+def retire_expired(
     tx: Transaction, space: str, known: Sequence[Record], moment: datetime, recorded: datetime
 ) -> list[Remembered]:
     """Retire quotations that are over at `moment`, or too old to be relied on."""
     done: list[Remembered] = []
     for each in known:
         is_quoted = each.kind == "episodic" and each.holds and not each.pinned
-        over_now = passed(each.text, each.at, moment) if is_quoted else None
+        over_now = expired_part(each.text, each.at, moment) if is_quoted else None
         if over_now is None:
             continue
         last = each.evidence[-1]
@@ -420,7 +422,9 @@ def settle_passed(
     return done
 
 
-def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word: MemoryDraft) -> list[Remembered]:
+def settle_corrections(
+    tx: Transaction, space: str, righted: Sequence[CorrectedMemory], word: MemoryDraft
+) -> list[Remembered]:
     """Settle the corrections in a user's `word`: the memories are withdrawn, and stored with the right words."""
     done: list[Remembered] = []
     for each in righted:
@@ -431,7 +435,7 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
             draft,
             kind=told.kind,
             text=each.text,
-            at=KINDS[told.kind].told_at(told, draft.at),
+            at=KINDS[told.kind].effective_time(told, draft.at),
             subject=told.subject,
             attribute=told.attribute,
             value=each.value,
@@ -445,25 +449,29 @@ def settle_righted(tx: Transaction, space: str, righted: Sequence[Righted], word
     return done
 
 
-def settle_taken_back(tx: Transaction, space: str, known: Sequence[Record], word: MemoryDraft) -> list[Remembered]:
+def retire_jokes(tx: Transaction, space: str, known: Sequence[Record], word: MemoryDraft) -> list[Remembered]:
     """Retire the memories that a user's `word` calls a joke."""
     return settle_drafts(tx, space, [replace(_evidence_against(each, word), at=each.at) for each in known])
 
 
-def _remainder_of(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
+def _without_person(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """The rest of a memory about several people, without the one who is gone; None if it isn't such a memory."""
-    if record.kind == "episodic" and not lasted(record):
+    if record.kind == "episodic" and not has_duration(record):
         return None
-    text, value = without(record.text, draft.text), without(record.value, draft.text) or ""
+    text, value = without_ended(record.text, draft.text), without_ended(record.value, draft.text) or ""
     if text is None:
         return None
-    if record.value and not value and (not {*terms(uncounted(record.value))} <= {*terms(text)} or counts_of(text)):
+    if (
+        record.value
+        and not value
+        and (not {*terms(without_count(record.value))} <= {*terms(text)} or counts_by_noun(text))
+    ):
         return None
     return replace(
         draft,
         kind=record.kind,
         text=text,
-        at=KINDS[record.kind].told_at(record, draft.at),
+        at=KINDS[record.kind].effective_time(record, draft.at),
         subject=record.subject,
         # Without a value of its own it would be the memory that has ended.
         attribute=record.attribute if value else "",
@@ -484,7 +492,7 @@ def _with_project(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bo
     key = SessionKey(space, draft.session)
     info = tx.sessions.get(key)
     if info is not None and info.project is None:
-        place_session(tx, key)
+        record_project(tx, key)
         info = tx.sessions.get(key)
     known = (info.project if info else None) or ""
     told = stated_project(draft.project)
@@ -501,8 +509,8 @@ def _settle_draft(tx: Transaction, space: str, draft: MemoryDraft) -> Remembered
     row = KINDS[draft.kind]
     known = tx.memories.of_key(space, row.name, row.key(draft))
     if not heard and (draft.origin in ("agent", "derived") or (cited and not draft.messages)):
-        held = already_held(tx, space, draft, known)
-        if held is not None and draft.project and _settled_in_project(tx, space, draft.project, [held]) == []:
+        held = find_echoed(tx, space, draft, known)
+        if held is not None and draft.project and _settle_within_project(tx, space, draft.project, [held]) == []:
             held = None
         # Evidence against a recalled memory, or of its end, is no echo of it.
         if held is not None and not draft.against and draft.until is None:
@@ -517,7 +525,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
     done = reconcile(draft, known)
     # The outcome is reported as seen from this project, without what others state.
     apart = draft.project and known and not draft.cue and (draft.against or not judged)
-    told = reconcile(draft, _settled_in_project(tx, space, draft.project, known)) if apart else done
+    told = reconcile(draft, _settle_within_project(tx, space, draft.project, known)) if apart else done
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)
     now = {each.id: each for each in (done.record, *done.changed)}
@@ -529,7 +537,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
     return Remembered(did=told.did, reason=told.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
 
 
-def _settled_in_project(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+def _settle_within_project(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """Settle memories only by what was stated in a project, or in none."""
     scope = Scope(tx, space, ScopeLimits(project=project, undone=True))
     here = scope.with_visible_evidence(records)
@@ -592,7 +600,7 @@ def archive_candidates(
     now = resources.clock.now()
     ranked = _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
     return [
-        ArchiveCandidate(record=record, retention=retention, reason=_reason(record, now))
+        ArchiveCandidate(record=record, retention=retention, reason=_retention_reason(record, now))
         for retention, record in ranked[:limit]
     ]
 
@@ -620,7 +628,7 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
 
     def least_retained(tx: Transaction) -> dict[MemoryId, str]:
         passed = tx.memories.list(space, MemoryFilter(kind="episodic", archived=False)) if faded else ()
-        out = {each.id: f"{_reason(each, now)}: it has faded" for each in passed if has_faded(each, now)}
+        out = {each.id: f"{_retention_reason(each, now)}: it has faded" for each in passed if has_faded(each, now)}
         if tx.search.size(space, "memories").documents <= keep:
             return out
         in_use = tx.memories.list(space, MemoryFilter(archived=False))
@@ -628,10 +636,12 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
         if over > 0:
             ranked = [record for _, record in _by_retention(in_use, now) if record.id not in out]
             why = f"the least worth of more than {keep:,}"
-            out.update((each.id, f"{_reason(each, now)}: {why}") for each in ranked[: over + int(keep * SLACK)])
+            out.update(
+                (each.id, f"{_retention_reason(each, now)}: {why}") for each in ranked[: over + int(keep * SLACK)]
+            )
         return out
 
-    def put_away(tx: Transaction, ids: Sequence[MemoryId]) -> list[MemoryId]:
+    def archive_records(tx: Transaction, ids: Sequence[MemoryId]) -> list[MemoryId]:
         # Read again: they may have been used, pinned or erased since they were weighed.
         there = tx.memories.get(space, ids)
         gone = [
@@ -646,7 +656,7 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
     names = list(least)
     out: list[MemoryId] = []
     for start in range(0, len(names), ARCHIVED_AT_A_TIME):
-        out += await resources.store.write(put_away, names[start : start + ARCHIVED_AT_A_TIME])
+        out += await resources.store.write(archive_records, names[start : start + ARCHIVED_AT_A_TIME])
     return out
 
 
@@ -665,7 +675,7 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
     """
     out = [replace(each, archived=False, archived_at=None, archived_why="") for each in memories_of_ids(tx, space, ids)]
     tx.memories.put(space, out)
-    return used(tx, resources, space, [each.id for each in out])
+    return record_use(tx, resources, space, [each.id for each in out])
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:
@@ -674,7 +684,7 @@ def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float,
     return sorted(weighed, key=lambda each: (each[0], each[1].recorded, each[1].at, each[1].id))
 
 
-def _reason(record: Record, now: datetime) -> str:
+def _retention_reason(record: Record, now: datetime) -> str:
     """The reason why a memory's retention isn't higher, in words."""
     since = record.last_used or record.recorded
     days = max((now - since).days, 0)

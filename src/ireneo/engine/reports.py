@@ -47,17 +47,17 @@ def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
     loop = asyncio.get_running_loop()
     messages = 0
 
-    async def tell() -> None:
+    async def report_sum() -> None:
         if on_progress is not None:
             on_progress(Examined(messages=messages))
 
-    def told(more: int) -> None:
+    def add_messages(more: int) -> None:
         nonlocal messages
         messages += more
         if on_progress is not None:
-            asyncio.run_coroutine_threadsafe(tell(), loop).result()
+            asyncio.run_coroutine_threadsafe(report_sum(), loop).result()
 
-    return told
+    return add_messages
 
 
 class Reading(Struct, frozen=True, kw_only=True):
@@ -171,7 +171,7 @@ class WorkReport(Struct, frozen=True, kw_only=True):
         """Whether nothing was due."""
         return self == WorkReport()
 
-    def plus(self, done: WorkResult) -> WorkReport:
+    def with_result(self, done: WorkResult) -> WorkReport:
         """Return the report with one more piece of work added."""
         more: dict[str, int] = {"tokens_in": done.tokens_in, "tokens_out": done.tokens_out}
         if done.did == "caught_up":
@@ -197,7 +197,7 @@ async def work_report(steps: AsyncGenerator[WorkResult, None], on_progress: OnPr
 
     def add(done: WorkResult) -> None:
         nonlocal report
-        report = report.plus(done)
+        report = report.with_result(done)
 
     await run_steps(steps, add, on_progress)
     return report
@@ -207,7 +207,7 @@ REPORTED_BYTES = 1 << 16
 """How much of a file is read between two reports."""
 
 
-def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) -> Iterator[bytes]:
+def read_with_progress(file: LogSource, on_progress: Callable[[Reading], object] | None) -> Iterator[bytes]:
     """Yield the lines of a file, and report to `on_progress` how far it has been read."""
     size, left = file.size, 0
     for line in file.lines():
@@ -218,7 +218,7 @@ def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) ->
         yield line
 
 
-def ended(file: LogSource) -> Reading:
+def finished_reading(file: LogSource) -> Reading:
     """Return the report on a file that has been read to its end."""
     left_out, damage = tuple(file.left_out), file.damage or ""
     return Reading(

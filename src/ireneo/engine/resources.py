@@ -68,7 +68,7 @@ StructT = TypeVar("StructT", bound=Struct)
 PartT = TypeVar("PartT", bound=Part)
 
 
-def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
+def redact_draft(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
     """Return `draft` with every text cleaned: parts, payload and log record. It is the same object if all is clean.
 
     Ids that pair calls with results, media data and sealed content stay; cleaned thinking loses its signature. Cleaning
@@ -77,34 +77,37 @@ def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> D
     The parts are cleaned by themselves, because the message's id is made from them, and the same message may come with
     another payload. `clean_record`, if given, cleans payload and record.
     """
-    draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
+    draft = _until_stable(draft, lambda each: _redact_parts(each, clean))
     record = clean_record or clean
-    return _settled(
-        draft, lambda each: _changed(each, native=_native(each.native, record), record=_native(each.record, record))
+    return _until_stable(
+        draft,
+        lambda each: _replace_fields(
+            each, native=_redact_native(each.native, record), record=_redact_native(each.record, record)
+        ),
     )
 
 
-def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
+def redact_value(value: object, clean: Clean, name: str = "") -> object:
     """Return one of our JSON values with its texts cleaned by their fields' names; the same object if all is clean."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
-        return cleaned_fields(value, clean)
+        return redact_fields(value, clean)
     if isinstance(value, list | tuple):
-        items = [cleaned_value(each, clean, name) for each in value]
-        return value if _same(items, value) else items
+        items = [redact_value(each, clean, name) for each in value]
+        return value if _are_identical(items, value) else items
     return value
 
 
-def cleaned_fields(
+def redact_fields(
     mapping: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, object]:
     """Return an object's fields cleaned, by the names in `under` if they differ; the same object if all is clean."""
-    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in mapping.items()}
+    fields = {clean(key, ""): redact_value(value, clean, under.get(key, key)) for key, value in mapping.items()}
     return mapping if all(key in fields and fields[key] is value for key, value in mapping.items()) else fields
 
 
-def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
+def _until_stable(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
     for _ in range(PASSES):
         cleaned = once(draft)
         if cleaned is draft:
@@ -113,57 +116,59 @@ def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
     return draft
 
 
-def _parts_cleaned(draft: Draft, clean: Clean) -> Draft:
-    parts = tuple(_part(part, clean) for part in draft.parts)
-    return draft if _same(parts, draft.parts) else replace(draft, parts=parts)
+def _redact_parts(draft: Draft, clean: Clean) -> Draft:
+    parts = tuple(_redact_part(part, clean) for part in draft.parts)
+    return draft if _are_identical(parts, draft.parts) else replace(draft, parts=parts)
 
 
-def _part(part: PartT, clean: Clean) -> PartT:
+def _redact_part(part: PartT, clean: Clean) -> PartT:
     """`part` cleaned, or the same object."""
     if isinstance(part, Text):
         author = part.author and clean(part.author, "")
-        return _changed(part, text=clean(part.text, ""), author=author, present=_names(part.present, clean))
+        return _replace_fields(
+            part, text=clean(part.text, ""), author=author, present=_redact_names(part.present, clean)
+        )
     if isinstance(part, Thinking):
         text = clean(part.text, "")
         return part if text is part.text else replace(part, text=text, signature=None, sealed=None)
     if isinstance(part, Call):
-        return _changed(part, arguments=cast("dict[str, object] | str", _value(part.arguments, "", clean)))
+        return _replace_fields(part, arguments=cast("dict[str, object] | str", _redact_json(part.arguments, "", clean)))
     if isinstance(part, Result):
-        parts = tuple(_part(each, clean) for each in part.parts)
-        return part if _same(parts, part.parts) else replace(part, parts=parts)
+        parts = tuple(_redact_part(each, clean) for each in part.parts)
+        return part if _are_identical(parts, part.parts) else replace(part, parts=parts)
     if isinstance(part, Media):
-        return _changed(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
-    return _changed(part, payload=cast("dict[str, object]", _value(part.payload, "", clean)))
+        return _replace_fields(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
+    return _replace_fields(part, payload=cast("dict[str, object]", _redact_json(part.payload, "", clean)))
 
 
-def _names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...] | None:
+def _redact_names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...] | None:
     if names is None:
         return None
     cleaned = tuple(clean(name, "") for name in names)
-    return names if _same(cleaned, names) else cleaned
+    return names if _are_identical(cleaned, names) else cleaned
 
 
-def _native(native: Native | None, clean: Clean) -> Native | None:
-    return native and _changed(native, payload=_value(native.payload, "", clean))
+def _redact_native(native: Native | None, clean: Clean) -> Native | None:
+    return native and _replace_fields(native, payload=_redact_json(native.payload, "", clean))
 
 
-def _value(value: object, name: str, clean: Clean) -> object:
+def _redact_json(value: object, name: str, clean: Clean) -> object:
     """Return a provider's JSON value with texts and keys cleaned; the same object if all is clean."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
-        return _object(value, clean)
+        return _redact_object(value, clean)
     if isinstance(value, (list, tuple)):
-        return _list(value, name, clean)
+        return _redact_list(value, name, clean)
     return value
 
 
-def _object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
+def _redact_object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
     out: dict[str, object] = {}
     changed = False
     for key, value in fields.items():
-        new_key = _unused(clean(key, ""), out)
-        new = value if key in SEALS else _value(value, key, clean)
+        new_key = _unused_key(clean(key, ""), out)
+        new = value if key in SEALS else _redact_json(value, key, clean)
         changed = changed or new is not value or new_key is not key
         out[new_key] = new
     if not changed:
@@ -171,7 +176,7 @@ def _object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
     return {key: value for key, value in out.items() if key not in SEALS}
 
 
-def _unused(key: str, taken: dict[str, object]) -> str:
+def _unused_key(key: str, taken: dict[str, object]) -> str:
     """Return `key`, with a number if it is in `taken`."""
     number = 1
     unused = key
@@ -181,14 +186,14 @@ def _unused(key: str, taken: dict[str, object]) -> str:
     return unused
 
 
-def _list(values: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
+def _redact_list(values: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
     out: list[object] = []
     under = name
     for value in values:
-        out.append(_value(value, under, clean))
+        out.append(_redact_json(value, under, clean))
         # In a list of command arguments, an option names the argument after it.
         under = value if isinstance(value, str) and value.startswith("-") else name
-    if _same(out, values):
+    if _are_identical(out, values):
         return values
     return [new for new, old in zip(out, values, strict=True) if new is old or not _is_signed_thinking(old)]
 
@@ -200,14 +205,14 @@ def _is_signed_thinking(block: object) -> bool:
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
-def _changed(struct: StructT, **fields: object) -> StructT:
+def _replace_fields(struct: StructT, **fields: object) -> StructT:
     """Return `struct` with these fields; the same object if they are equal."""
     if all(value is getattr(struct, name) for name, value in fields.items()):
         return struct
     return replace(struct, **fields)
 
 
-def _same(new: list[object] | tuple[object, ...], old: list[object] | tuple[object, ...]) -> bool:
+def _are_identical(new: list[object] | tuple[object, ...], old: list[object] | tuple[object, ...]) -> bool:
     return all(one is other for one, other in zip(new, old, strict=True))
 
 
@@ -245,28 +250,28 @@ class Cleaning:
         self.unredacted = 0
         """How many messages keep their secrets because they are already stored with them."""
 
-    def choices(self, draft: Draft) -> DraftVariants:
+    def variants(self, draft: Draft) -> DraftVariants:
         """Return the variants of `draft` that may be stored."""
         if self._redactor is None:
             return DraftVariants(given=draft, drafts=(draft,))
         redactor = self._redactor()
-        cleaned = redacted(draft, redactor.redact, redactor.redact_record)
+        cleaned = redact_draft(draft, redactor.redact, redactor.redact_record)
         drafts = [cleaned] if cleaned is draft else [draft, cleaned] if self._keep else [cleaned, draft]
         if not self._keep:
             self._found.update(redactor.secrets)
-            if self._found and (known := self._known_again(cleaned)) is not cleaned:
+            if self._found and (known := self._as_stored_before(cleaned)) is not cleaned:
                 drafts.append(known)
         return DraftVariants(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
 
-    def _known_again(self, draft: Draft) -> Draft:
+    def _as_stored_before(self, draft: Draft) -> Draft:
         """`draft` as older versions stored it: without what earlier messages had named as a secret."""
         if self._redactor is None:
             return draft
         redactor = self._redactor()
         redactor.know(self._found)
-        return redacted(draft, redactor.redact)
+        return redact_draft(draft, redactor.redact)
 
-    def chose(self, chosen: Draft, choices: DraftVariants) -> Draft:
+    def record_choice(self, chosen: Draft, choices: DraftVariants) -> Draft:
         """Note which variant was stored, and return it."""
         if chosen is not choices.given:
             self._taken.update(choices.secrets)
@@ -310,7 +315,7 @@ class Cleaning:
         before, cleaned = None, fields
         while cleaned is not before:
             # A secret that one text reveals may be in an earlier text without its name.
-            before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)
+            before, cleaned = cleaned, redact_fields(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
         self._taken.update(redactor.secrets)
         return cleaned
@@ -319,7 +324,7 @@ class Cleaning:
         """`message` without its secrets, under its own id, for what is derived from it."""
         if self._redactor is None or self._keep:
             return message
-        cleaned = redacted(message.draft, self._redactor().redact)
+        cleaned = redact_draft(message.draft, self._redactor().redact)
         return message if cleaned is message.draft else replace(message, draft=cleaned)
 
     @property
@@ -333,7 +338,7 @@ class Cleaning:
         return dict(sorted(Counter(self._taken.values()).items()))
 
 
-class Naming:
+class StoredIdFinder:
     """Finds the stored ids of a path that is passed in, message by message."""
 
     def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: UncleanedIds | None = None) -> None:
@@ -367,13 +372,13 @@ class Naming:
     def _chosen(self, parent: MessageId | None, choices: DraftVariants) -> Draft:
         ids = [message_id(parent, each.role, each.parts) for each in choices.drafts]
         if len(set(ids)) == 1:
-            return self._cleaning.chose(choices.drafts[0], choices)
+            return self._cleaning.record_choice(choices.drafts[0], choices)
         there = {each.id for each in self._find(ids)}
         found = next((each for name, each in zip(ids, choices.drafts, strict=True) if name in there), None)
-        return self._cleaning.chose(found or choices.drafts[0], choices)
+        return self._cleaning.record_choice(found or choices.drafts[0], choices)
 
 
-def chain_named(
+def chain_with_stored_ids(
     tx: Transaction,
     key: SessionKey,
     head: Head | None,
@@ -385,7 +390,7 @@ def chain_named(
     """Make messages after `head`, each with the id under which it is stored, or will be."""
     if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
-    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.sessions.erased(key) > 0, given=given)
+    naming = StoredIdFinder(cleaning, partial(tx.log.find, key), has_erased=tx.sessions.erased(key) > 0, given=given)
     out: list[Message] = []
     for each in listed:
         out.append(naming.message(head_of(out[-1]) if out else head, each, count))
@@ -446,7 +451,7 @@ class Resources(Struct, frozen=True, kw_only=True):
         """The redaction of what is to be stored."""
         return Cleaning(self.redactor, keep=self.keep_secrets if keep_secrets is None else keep_secrets)
 
-    def drawing(self) -> Cleaning:
+    def derived_cleaning(self) -> Cleaning:
         """The redaction for what is derived from messages: lessons contain no secret, even if messages do."""
         return Cleaning(self.redactor)
 

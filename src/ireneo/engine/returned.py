@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.shorten import SKIPPED
-from ireneo.engine.tree import passes
+from ireneo.engine.tree import passes_through
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import NOTES, SYSTEM, ChatFormat, origin_of
 from ireneo.formats.chat.repairs import BEGINNING, NO_REPLY, UNANSWERED
@@ -90,9 +90,9 @@ def pieces(text: str, notes: str = "") -> list[Piece]:
         place += len(text[place:]) - len(text[place:].lstrip())
         if place >= len(text):
             break
-        piece = _ours(text, place, notes)
+        piece = _own_part(text, place, notes)
         if piece is None:
-            end = _next_of_ours(text, place, notes)
+            end = _next_own_part(text, place, notes)
             piece = Piece(kind="said", text=text[place:end].rstrip(), start=place)
             place = end
         else:
@@ -125,8 +125,8 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
     # some are missing. If several texts were joined, their marks are in order. White space is ignored.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
     begin, *rest = cut.split("\0")
-    kept = [unspaced(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
-    return any(_in_order(kept, unspaced(each)) for each in (whole, without_reminders(whole)))
+    kept = [without_spaces(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
+    return any(_in_order(kept, without_spaces(each)) for each in (whole, without_reminders(whole)))
 
 
 def _in_order(kept: Sequence[str], rest: str) -> bool:
@@ -142,15 +142,15 @@ def _in_order(kept: Sequence[str], rest: str) -> bool:
     return True
 
 
-def unspaced(text: str) -> str:
+def without_spaces(text: str) -> str:
     """`text` without white space."""
     return "".join(text.split())
 
 
-def _next_of_ours(text: str, place: int, notes: str) -> int:
+def _next_own_part(text: str, place: int, notes: str) -> int:
     """Return the start of the next part by Ireneo after a blank line; the end of `text` if there is none."""
     for found in _blank_lines(text, place):
-        if _ours(text, found, notes):
+        if _own_part(text, found, notes):
             return found
     return len(text)
 
@@ -162,7 +162,7 @@ def _blank_lines(text: str, place: int) -> Iterator[int]:
         yield place
 
 
-def _ours(text: str, place: int, notes: str) -> Piece | None:
+def _own_part(text: str, place: int, notes: str) -> Piece | None:
     """Return the part by Ireneo that begins at `place`, if there is one."""
     begin = place
     if notes and text.startswith(notes, place):
@@ -215,7 +215,7 @@ def _end_of_list(text: str, place: int) -> int:
     return end
 
 
-_OF_NOBODY = frozenset(map(unspaced, (BEGINNING, NO_REPLY, UNANSWERED)))
+_OF_NOBODY = frozenset(map(without_spaces, (BEGINNING, NO_REPLY, UNANSWERED)))
 """Texts that formats add to a list to make it valid."""
 
 
@@ -248,18 +248,22 @@ class Unit(Struct, frozen=True, kw_only=True):
         return self.piece is not None and self.piece.kind in ("block", "gap")
 
     @property
-    def is_passing(self) -> bool:
+    def is_transient(self) -> bool:
         """Whether the unit belongs to no message: pins, a scratchpad, a brief, thinking, or what a format added."""
         if isinstance(self.part, Thinking):
             return True
         if isinstance(self.part, Result):
-            return unspaced(self.part.text) in _OF_NOBODY
+            return without_spaces(self.part.text) in _OF_NOBODY
         if self.piece is None:
             return False
         text = self.piece.text
         if not text.strip():
             return True
-        return self.piece.kind == "note" or unspaced(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
+        return (
+            self.piece.kind == "note"
+            or without_spaces(text) in _OF_NOBODY
+            or is_recalled(text.removeprefix(f"{SYSTEM} "))
+        )
 
 
 class CoveredStretch(Struct, frozen=True, kw_only=True):
@@ -316,37 +320,37 @@ class ReturnedContext:
     def opens_with_block(self) -> bool:
         """Whether the list begins with a block, apart from units that stand for no message."""
         blocks = self.blocks
-        return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
+        return bool(blocks) and all(unit.is_transient for unit in self.units[: blocks[0]])
 
-    def ends(self, place: int) -> bool:
+    def is_at_end(self, place: int) -> bool:
         """Return whether no unit from `place` on stands for a message."""
-        return all(unit.is_passing for unit in self.units[place:])
+        return all(unit.is_transient for unit in self.units[place:])
 
     def words_at(self, place: int) -> str:
         """Return the first words at or after the unit at `place`, for an error."""
-        words = (" ".join(_told(unit).split()) for unit in self.units[place:])
+        words = (" ".join(_unit_text(unit).split()) for unit in self.units[place:])
         return clip(next(filter(None, words), ""), MAX_QUOTED)
 
-    def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
+    def new_drafts(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
         """Return the drafts from the unit `begin` on without Ireneo's parts, and the first lines of its blocks."""
         out: list[Draft] = []
         dropped: list[str] = []
         units = self.units[begin:]
         for at in range(units[0].draft if units else len(self.drafts), len(self.drafts)):
-            draft, blocks = _said(self.drafts[at], [unit for unit in units if unit.draft == at])
+            draft, blocks = _own_draft(self.drafts[at], [unit for unit in units if unit.draft == at])
             dropped += blocks
             if draft is not None:
                 out.append(draft)
         return tuple(out), tuple(dropped)
 
-    def apart(self) -> tuple[Draft, ...]:
+    def separate_drafts(self) -> tuple[Draft, ...]:
         """Return the drafts, with Ireneo's parts in separate ones, so that nobody is taken to have said them."""
         written = {self.units[place].draft for place in self.blocks}
         written |= {unit.draft for unit in self.units if _is_note(unit)}
         out: list[Draft] = []
         for at, draft in enumerate(self.drafts):
             units = [unit for unit in self.units if unit.draft == at]
-            out += _parted(draft, units) if at in written else [draft]
+            out += _separate_own_parts(draft, units) if at in written else [draft]
         return tuple(out)
 
 
@@ -358,7 +362,7 @@ class ReturnedPath:
         self.key = key
         self.head = head
 
-    def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
+    def covered_stretches(self, returned: ReturnedContext) -> list[CoveredStretch]:
         """Return what the list's blocks cover, for those blocks that lie on the path in order."""
         out: list[CoveredStretch] = []
         for place in returned.blocks:
@@ -368,14 +372,14 @@ class ReturnedPath:
                 out.append(CoveredStretch(unit=place, first=found[0], last=found[1]))
         return out
 
-    def marked(self, returned: ReturnedContext) -> int:
+    def count_marks(self, returned: ReturnedContext) -> int:
         """Count the texts with a mark of the path; a tool's output is only counted if it consists of the mark."""
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
         return sum([self._position(name) is not None for name in names])
 
     def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
         """Compare a list with the path from position `begin` on."""
-        matching = _Matching(returned, begin)
+        matching = _PathMatcher(returned, begin)
         for cover in covers:
             before = self._messages(matching.position, cover.first - 1)
             if cover.first < matching.position or not matching.read(before, cover.unit):
@@ -401,12 +405,12 @@ class ReturnedPath:
     def _position(self, name: str) -> int | None:
         """Return the position of the path's message with that abbreviated id, if there is one."""
         for message in self.tx.log.find(self.key, [name]):
-            if passes(self.tx, self.key, self.head, head_of(message)):
+            if passes_through(self.tx, self.key, self.head, head_of(message)):
                 return message.position
         return None
 
 
-class _Matching:
+class _PathMatcher:
     """Reads a list along a path, atom by atom."""
 
     def __init__(self, returned: ReturnedContext, position: int) -> None:
@@ -432,7 +436,7 @@ class _Matching:
         System messages may be missing, and units that stand for no message, such as pins, are skipped.
         """
         for group in _groups(messages):
-            place = self._read(group, len(self.units) if end is None else end)
+            place = self._match_group(group, len(self.units) if end is None else end)
             if place is not None:
                 self.place = place
                 self.ids += [message.id for message in group]
@@ -440,19 +444,21 @@ class _Matching:
                 # Formats that keep the prompt apart return the messages alone.
                 return False
             self.position = group[-1].position + 1
-        return end is None or all(unit.is_passing for unit in self.units[self.place : end])
+        return end is None or all(unit.is_transient for unit in self.units[self.place : end])
 
-    def _read(self, group: Sequence[Message], end: int) -> int | None:
+    def _match_group(self, group: Sequence[Message], end: int) -> int | None:
         """Return the index after the units of `group`; None if the units differ from it."""
         names = _AtomNames(group)
-        told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
+        told = (self._match_units(wanted, names, end) for wanted in _expected_units(group, self.chat))
         return next((place for place in told if place is not None), None)
 
-    def _told(self, wanted: Sequence[Unit], names: _AtomNames, end: int) -> int | None:
+    def _match_units(self, wanted: Sequence[Unit], names: _AtomNames, end: int) -> int | None:
         place, left = self.place, list(wanted)
         while left:
             at = place
-            while at < end and not (same := _same(self.units, at, left, names)) and self.units[at].is_passing:
+            while (
+                at < end and not (same := _compare_units(self.units, at, left, names)) and self.units[at].is_transient
+            ):
                 at += 1
             if at < end and same:
                 place = at + same[0]
@@ -474,7 +480,7 @@ class _AtomNames:
         """The ids of calls without a result yet, which only their id identifies."""
 
 
-def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
+def _compare_units(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
     """Return how many units from `at` on agree with how many of `wanted`; None if they differ."""
     unit, first = units[at], wanted[0]
     if isinstance(unit.part, Text):
@@ -502,10 +508,10 @@ def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames
         if not isinstance(each.part, Text) or not (unit.role == each.role or each.role == "system" or each.cast):
             break
         words.append(each.text.removeprefix(f"{NOTES}\n"))
-    return _joined(said, words, names) or _joined(said.removeprefix(SYSTEM), words, names)
+    return _count_joined(said, words, names) or _count_joined(said.removeprefix(SYSTEM), words, names)
 
 
-def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
+def _count_joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
     """Return how many of `words` make up `said`; 0 if they don't."""
     if marks(said):
         ends = range(1, len(words) + 1)
@@ -538,7 +544,7 @@ def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
 
 def _is_optional(unit: Unit) -> bool:
     """Return whether a format may have dropped or added the unit."""
-    return isinstance(unit.part, Media | Opaque) or unit.is_passing
+    return isinstance(unit.part, Media | Opaque) or unit.is_transient
 
 
 def _is_note(unit: Unit) -> bool:
@@ -556,19 +562,19 @@ def _marks(unit: Unit) -> list[str]:
     return marks(unit.text) if unit.piece is not None and unit.piece.kind == "said" else []
 
 
-def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
+def _own_draft(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
     """Return the draft of `units` without what Ireneo wrote, and the first lines of the blocks left out."""
     parts: list[Part] = []
     dropped: list[str] = []
     seen: set[int] = set()
     for unit in units:
-        if unit.place in seen or unspaced(_told(unit)) in _OF_NOBODY:
+        if unit.place in seen or without_spaces(_unit_text(unit)) in _OF_NOBODY:
             continue
         if unit.is_block or _is_note(unit):
             dropped += [unit.text.partition("\n")[0]] if unit.is_block else []
             continue
         seen.add(unit.place)
-        parts.append(_from(unit))
+        parts.append(_rest_of_part(unit))
     if tuple(parts) == draft.parts:
         return draft, dropped
     if all(isinstance(part, Thinking | Opaque) for part in parts):
@@ -577,7 +583,7 @@ def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]
     return replace(draft, parts=tuple(parts), origin=origin, native=None), dropped
 
 
-def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
+def _separate_own_parts(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
     """Return what Ireneo wrote in drafts of its own, and then the draft without it."""
     if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
         return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
@@ -586,31 +592,31 @@ def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
         if unit.is_block or _is_note(unit):
             parts = (Text(text=unit.text),)
             ours.append(Draft(role=draft.role, parts=parts, origin="summary" if unit.is_block else "injected"))
-    rest, _ = _said(draft, units)
+    rest, _ = _own_draft(draft, units)
     return [*ours, rest] if rest else ours
 
 
-def _told(unit: Unit) -> str:
+def _unit_text(unit: Unit) -> str:
     if isinstance(unit.part, Call):
         return unit.part.name
     return unit.part.text if isinstance(unit.part, Result) else unit.text
 
 
-def _from(unit: Unit) -> Part:
+def _rest_of_part(unit: Unit) -> Part:
     """Return the unit's part from the beginning of the unit on."""
     if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
         return unit.part
     return replace(unit.part, text=unit.part.text[unit.piece.start :])
 
 
-def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
+def _expected_units(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
     """Yield what a list may contain for `group`: the messages as they are logged, and as the format writes them."""
     plain = [with_names_in_text(message.draft) for message in group]
     yield _whole_units(plain)
-    yield _whole_units(_written(plain, chat))
+    yield _whole_units(_round_trip(plain, chat))
 
 
-def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
+def _round_trip(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
     payload = chat.encode([replace(draft, native=None) for draft in drafts])
     return chat.decode({"messages": payload.messages, "system": payload.system})
 
@@ -675,41 +681,41 @@ class AppendPlace:
         """Decide what of a list is new; the list may have been read in several ways."""
         first = returned[0]
         if self.head is None:
-            return NewDrafts(drafts=first.apart())
+            return NewDrafts(drafts=first.separate_drafts())
         path = ReturnedPath(tx, self.key, self.head)
-        covers = path.known(first)
-        known = len(covers) + path.marked(first)
-        begins = self._begins(tx, first, covers, known)
+        covers = path.covered_stretches(first)
+        known = len(covers) + path.count_marks(first)
+        begins = self._possible_starts(tx, first, covers, known)
         aligned: Alignment | None = None
         for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
             # A user may quote a block; the path is then present without it.
             for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
                 tried = path.align(each, found, begin)
                 # An older context without anything after it contains nothing new.
-                if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
+                if tried.place and not tried.reached and each.is_at_end(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
                 # Empty messages and prompts are on every path, so a list of only these is appended at the given place.
                 tells = tried.place > 0 or not (tried.ids or each.has_prompt)
                 if tried.reached and tells and (self.placed or known or self._was_shown(tried, each)):
-                    drafts, dropped = each.fresh(tried.place)
+                    drafts, dropped = each.new_drafts(tried.place)
                     return NewDrafts(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
                 if aligned is None or tried.place > aligned.place:
                     aligned = tried
         if self.placed and (known or first.is_shown):
-            raise self._refused(first, aligned)
+            raise self._refusal(first, aligned)
         if not self.placed and known and (known > 1 or (aligned is not None and aligned.ids)):
-            raise self._refused(first, aligned)
-        drafts, dropped = first.fresh(0) if first.blocks else (first.drafts, ())
+            raise self._refusal(first, aligned)
+        drafts, dropped = first.new_drafts(0) if first.blocks else (first.drafts, ())
         return NewDrafts(drafts=drafts, dropped=dropped)
 
-    def _begins(
+    def _possible_starts(
         self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
     ) -> list[int]:
         """Return the positions of the path at which the list may begin."""
         if self.placed:
             if self.place is None:
                 return [0]
-            return [self.place.position + 1] if passes(tx, self.key, self.head, self.place) else []
+            return [self.place.position + 1] if passes_through(tx, self.key, self.head, self.place) else []
         if known:
             opens = [covers[0].first] if covers and returned.opens_with_block else []
             return [0, *opens]
@@ -722,7 +728,7 @@ class AppendPlace:
         calls = any(isinstance(unit.part, Call) for unit in returned.units)
         return self.shown in aligned.ids and (goes_on or calls)
 
-    def _refused(self, returned: ReturnedContext, aligned: Alignment | None) -> BadInput:
+    def _refusal(self, returned: ReturnedContext, aligned: Alignment | None) -> BadInput:
         words = returned.words_at(aligned.place if aligned else 0)
         where = f"from “{words}” on" if words else "at its end"
         return BadInput(

@@ -115,24 +115,24 @@ def open_projects(tx: Transaction, space: str, project: str | None) -> frozenset
     """
     if project is None:
         return None
-    one = one_repository(tx, space, project)
+    one = same_repository(tx, space, project)
     alone = not project or not tx.search.knows_other_project(space, project)
     return frozenset({*one, GENERAL, *([""] if alone else [])})
 
 
-def one_repository(tx: Transaction, space: str, project: str) -> frozenset[str]:
+def same_repository(tx: Transaction, space: str, project: str) -> frozenset[str]:
     """The project and all others that runs prove to be the same repository."""
     if not project:
         return frozenset({project})
     return repositories(tx, space).get(project, frozenset({project}))
 
 
-def is_open(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
+def is_visible_project(opened: frozenset[str] | None, projects: Collection[str]) -> bool:
     """Whether something that belongs to `projects` may be seen; an empty collection means the project ""."""
     return opened is None or not opened.isdisjoint(projects or {""})
 
 
-def per_project(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
+def drafts_per_project(tx: Transaction, space: str, record: Record, word: MemoryDraft) -> list[MemoryDraft]:
     """Return copies of `word`, which is new evidence on `record`: one for each project of the record's evidence."""
     silent = {piece.session for piece in record.evidence if piece.session and not piece.project}
     there = tx.sessions.projects(space, sorted(silent)) if silent else {}
@@ -155,7 +155,7 @@ class Scope:
             limits = replace(limits, viewpoint=character_asked(tx, space, None, limits.viewpoint))
         hidden = [] if limits.undone else list(tx.search.abandoned(space))
         if limits.session is not None and limits.branch is not None:
-            hidden = _merge_runs([*hidden, *_off_path(tx, SessionKey(space, limits.session), limits.branch)])
+            hidden = _merge_runs([*hidden, *_runs_off_path(tx, SessionKey(space, limits.session), limits.branch)])
         self.tx = tx
         self.space = space
         self._limits = limits
@@ -174,7 +174,7 @@ class Scope:
         return self._limits.project is not None or bool(self._limits.viewpoint) or self._limits.session is not None
 
     @property
-    def _narrows(self) -> bool:
+    def _may_hide(self) -> bool:
         """Whether anything may be hidden."""
         return self.narrows_memories or not self._limits.undone
 
@@ -186,7 +186,7 @@ class Scope:
         """
         return bool(self._limits.viewpoint)
 
-    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def filter_documents(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """Filter the document numbers of each search term by session, project, branch and rewinds.
 
         The numbers ascend. Who heard a message is checked after it was read.
@@ -222,7 +222,7 @@ class Scope:
         if keys:
             self._sessions.update(self.tx.search.sessions(self.space, sorted(keys)))
 
-    def holds(self, number: int) -> bool:
+    def may_show(self, number: int) -> bool:
         """Whether a message may be visible, as far as its document number shows; its session must have been read."""
         limits = self._limits
         if limits.project is not None or limits.session is not None:
@@ -239,7 +239,7 @@ class Scope:
         at = bisect_right(self._firsts, number) - 1
         return at >= 0 and number <= self._lasts[at]
 
-    def hears(self, draft: Draft) -> bool:
+    def is_heard(self, draft: Draft) -> bool:
         """Whether the viewpoint's character heard the message."""
         return not self._limits.viewpoint or heard_by(draft, self._limits.viewpoint)
 
@@ -255,12 +255,12 @@ class Scope:
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories settled from the evidence that may be seen, in order; None for a memory that may not be seen."""
-        if not self._narrows:
+        if not self._may_hide:
             return list(records)
         judged = self._visible_evidence(records)
         standing = self._successors_visible(records)
         seen = [
-            self._as_seen(each, judged[each.id], is_standing=standing.get(each.superseded_by or "", True))
+            self._visible_version(each, judged[each.id], is_standing=standing.get(each.superseded_by or "", True))
             for each in records
         ]
         if self._limits.viewpoint:
@@ -268,7 +268,7 @@ class Scope:
             return [replace(each, stale=FALLEN) if each is not None and each.stale else each for each in seen]
         return seen
 
-    def _as_seen(self, record: Record, verdicts: Sequence[bool], *, is_standing: bool) -> Record | None:
+    def _visible_version(self, record: Record, verdicts: Sequence[bool], *, is_standing: bool) -> Record | None:
         speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
         if self._limits.session is not None and self._limits.session not in record.sessions:
             return None
@@ -282,7 +282,7 @@ class Scope:
         doubtful = record.state in ("disputed", "retired")
         if all(verdicts) and is_standing and not doubtful and not retracted:
             return record
-        return self._settled(record)
+        return self._settle_visible(record)
 
     def _partial_episode(self, record: Record) -> Record | None:
         """Reduce an episode of a story to the sentences that the character heard; None if there are none."""
@@ -290,7 +290,7 @@ class Scope:
         return next((each for each in told if each is not None), None)
 
     def _sentences_heard(self, record: Record, piece: Evidence) -> Record | None:
-        if not is_open(self._open, set(record.projects)):
+        if not is_visible_project(self._open, set(record.projects)):
             return None
         leaves = self.tx.summaries.get(SessionKey(self.space, piece.session), list(map(SummaryId, piece.summaries)))
         lines = [line for leaf in leaves for line in leaf.lines("story") if line.sources]
@@ -305,7 +305,7 @@ class Scope:
     def with_visible_evidence(self, records: Sequence[Record]) -> list[Record]:
         """The memories with only the evidence that may be seen, not settled; memories without any are left out."""
         judged = self._visible_evidence(records)
-        kept = [_with_visible(each, judged[each.id], each.id in self._apart) for each in records]
+        kept = [_keep_visible_evidence(each, judged[each.id], each.id in self._apart) for each in records]
         told = [each for each in kept if each is not None]
         return [_without_reasons(each) for each in told] if self._limits.viewpoint else told
 
@@ -316,7 +316,7 @@ class Scope:
         judged = self._visible_evidence(found)
         return {each.id: all(judged[each.id]) for each in found}
 
-    def _settled(self, record: Record) -> Record | None:
+    def _settle_visible(self, record: Record) -> Record | None:
         """The memory as it would be if only visible evidence had ever been stated under its key."""
         kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
         settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
@@ -356,16 +356,19 @@ class Scope:
 
     def _in_projects(self, record: Record) -> list[bool]:
         if record.cue:
-            return [is_open(self._open, projects_of(record))] * len(record.evidence)
+            return [is_visible_project(self._open, projects_of(record))] * len(record.evidence)
         told = zip(record.evidence, record.projects, strict=True)
-        return [is_open(self._open, {project or self._projects.get(piece.session, "")}) for piece, project in told]
+        return [
+            is_visible_project(self._open, {project or self._projects.get(piece.session, "")})
+            for piece, project in told
+        ]
 
     def _on_visible_branch(self, pieces: Sequence[Evidence]) -> list[bool]:
         places = [self._places(piece) for piece in pieces]
         good = [True] * len(pieces)
         if not self._limits.undone:
             good = [lies or not named for lies, named in zip(self._on_branch(places), places, strict=True)]
-        if self._has_one_life:
+        if self._sees_main_branch_only:
             forked = [[each for each in named if self._is_forked(each[0])] for named in places]
             good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
         if self._limits.branch is not None:
@@ -375,7 +378,7 @@ class Scope:
         return good
 
     @property
-    def _has_one_life(self) -> bool:
+    def _sees_main_branch_only(self) -> bool:
         """Whether only the main branch of a forked session is visible: characters know no other branch."""
         return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
 
@@ -389,7 +392,7 @@ class Scope:
 
     def on_own_branch(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
         """The messages on the character's branch, if their numbers don't show it."""
-        if not self._has_one_life:
+        if not self._sees_main_branch_only:
             return list(found)
         places = [
             [(each.key.session, [each.message.id])] if self._is_forked(each.key.session) else [] for each in found
@@ -442,7 +445,8 @@ class Scope:
         cited = {each.id: each for each in self.tx.memories.get(self.space, names)}
         judged = self._visible_evidence(list(cited.values()), deep + 1)
         good = {
-            name: _with_visible(each, judged[name], name in self._apart) is not None for name, each in cited.items()
+            name: _keep_visible_evidence(each, judged[name], name in self._apart) is not None
+            for name, each in cited.items()
         }
         return [all(good[name] for name in piece.memories if name in good) for piece in pieces]
 
@@ -450,7 +454,7 @@ class Scope:
 def without_words_of_others(record: Record, opened: frozenset[str] | None) -> Record:
     """A lesson with only the evidence of the `opened` projects; its state still follows from all of it."""
     told = zip(record.evidence, record.projects, strict=True)
-    kept = tuple(piece for piece, project in told if not project or is_open(opened, {project}))
+    kept = tuple(piece for piece, project in told if not project or is_visible_project(opened, {project}))
     return record if len(kept) in (0, len(record.evidence)) else replace(record, evidence=kept)
 
 
@@ -468,7 +472,7 @@ def weightiest(lines: Sequence[Line]) -> tuple[str, tuple[MessageId, ...]]:
     return " ".join(text for _, text in chosen), tuple(messages)
 
 
-def _with_visible(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
+def _keep_visible_evidence(record: Record, verdicts: Sequence[bool], apart: bool) -> Record | None:
     """A memory with only the evidence that may be seen, not settled; None if none of this evidence supports it.
 
     `apart` says that some hidden evidence was not heard or is on other branches, and isn't just from another project.
@@ -522,7 +526,7 @@ def _merge_runs(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _off_path(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
+def _runs_off_path(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
     """The document runs of a session off the path to the branch's head."""
     there = tx.sessions.branches(key)
     if branch not in there:
@@ -561,7 +565,11 @@ def character_asked(tx: Transaction, space: str, session: str | None, viewpoint:
         if len(names_of(who)) == len(given) or not any(is_called(who, each) for each in known):
             spoken = tx.search.authors(space)
             first = sorted(known, key=lambda each: (-spoken.get(each, 0), each))
-            raise BadInput(_unknown(missing[0], space, session, first, _played(tx, space, session, missing[0])))
+            raise BadInput(
+                _unknown_name_text(
+                    missing[0], space, session, first, _character_and_player(tx, space, session, missing[0])
+                )
+            )
     return who
 
 
@@ -573,7 +581,7 @@ def all_names(tx: Transaction, space: str, viewpoint: str) -> str:
     return SAME.join({**given, **joined}[key] for key in {**joined, **given})
 
 
-def _played(tx: Transaction, space: str, session: str | None, name: str) -> tuple[str, str]:
+def _character_and_player(tx: Transaction, space: str, session: str | None, name: str) -> tuple[str, str]:
     """The character whom a name means in the casts of stories, and its player; empty if no cast has it.
 
     Other names of a character are left out: in a story that may be a secret.
@@ -590,7 +598,7 @@ def _played(tx: Transaction, space: str, session: str | None, name: str) -> tupl
     return "", ""
 
 
-def _unknown(
+def _unknown_name_text(
     name: str, space: str, session: str | None, known: Sequence[str], played: tuple[str, str] = ("", "")
 ) -> str:
     where = f"session {session}" if session is not None else f"space {space!r}"
@@ -611,23 +619,23 @@ def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str
     own: dict[str, str] = {}
     for name in given:
         key = name_key(name)
-        for record in _aliases(_with_words(tx, space, name)):
+        for record in _alias_facts(_memories_with_words(tx, space, name)):
             if key in (name_key(record.subject), name_key(record.value)):
                 own.setdefault(name_key(record.subject), record.subject)
     out = list(own.values())
     for subject in own.values():
-        out += sorted(each.value for each in _aliases(tx.memories.of_key(space, "semantic", slot(subject, ALIAS))))
+        out += sorted(each.value for each in _alias_facts(tx.memories.of_key(space, "semantic", slot(subject, ALIAS))))
     return out
 
 
-def _with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
+def _memories_with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
     listed = tx.search.postings(space, "memories", list(dict.fromkeys(terms(name))))
     found = [set(numbers) for numbers in listed.values()]
     both = sorted(set.intersection(*found))[:LOOKED_AT] if found else []
     return [each.record for each in tx.search.memories(space, both)]
 
 
-def _aliases(records: Iterable[Record]) -> Iterator[Record]:
+def _alias_facts(records: Iterable[Record]) -> Iterator[Record]:
     """The facts, stated by hand, that give another name of somebody."""
     for record in records:
         by_hand = any(each.origin == "user" and not each.sources and not each.against for each in record.evidence)
@@ -647,7 +655,7 @@ def session_project(tx: Transaction, key: SessionKey, head: Head) -> str:
     return (info and info.project) or _project_on(tx, key, head)
 
 
-def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
+def record_project(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
     """Record the project of a session to which `drafts` were just appended: `project`, or that of their directories.
 
     Raises BadInput if the session is known to belong to another project.
@@ -659,24 +667,24 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
         check_project(key.session, info.project, project)
         if info.project != project:
             tx.sessions.set_project(key, project)
-    elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
+    elif info.project is None or (not info.project and _is_at_beginning(info.messages, drafts)):
         _find_project(tx, key, info.project)
 
 
-async def place_unplaced(store: Store, space: str, sessions: Collection[str], project: str) -> None:
+async def add_projects(store: Store, space: str, sessions: Collection[str], project: str) -> None:
     """Record `project` for those `sessions` whose project is unknown, even by a folder."""
     keys = [SessionKey(space, session) for session in sorted(sessions)] if project else ()
-    await _in_batches(store, keys, partial(place_if_unplaced, project=project))
+    await _in_batches(store, keys, partial(add_project, project=project))
 
 
-def place_if_unplaced(tx: Transaction, key: SessionKey, project: str) -> None:
+def add_project(tx: Transaction, key: SessionKey, project: str) -> None:
     """Record `project` for a session without a known project or folder."""
     info, head = tx.sessions.get(key), tx.log.head(key, MAIN)
-    if info is not None and not info.project and (head is None or not _folders(tx, key, head)):
+    if info is not None and not info.project and (head is None or not _session_directories(tx, key, head)):
         tx.sessions.set_project(key, project)
 
 
-async def place_all(store: Store, space: str, project: str | None) -> None:
+async def set_projects(store: Store, space: str, project: str | None) -> None:
     """Record the projects of sessions stored by earlier versions; does nothing unless a `project` is asked for."""
     if project is None:
         return
@@ -707,11 +715,11 @@ def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: 
         return
     here = f"project {project!r}" if project else "no project that is known"
     opened = open_projects(tx, space, project)
-    if pad is not None and not is_open(opened, {pad.project}):
+    if pad is not None and not is_visible_project(opened, {pad.project}):
         theirs = f"project {pad.project!r}" if pad.project else "no project"
         raise BadInput(f"The scratchpad of {task} was written in {theirs}, and you work on {here}; name another task.")
     info = tx.sessions.get(SessionKey(space, task))
-    if info is not None and not is_open(opened, {info.project or ""}):
+    if info is not None and not is_visible_project(opened, {info.project or ""}):
         theirs = f"project {info.project!r}" if info.project else "no project that is known"
         raise BadInput(
             f"{task} is a session of {theirs}, and you work on {here}: only its own agent writes its scratchpad; "
@@ -734,7 +742,7 @@ def stated_project(given: str) -> str:
     return named
 
 
-def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
+def _is_at_beginning(messages: int, drafts: Sequence[Draft]) -> bool:
     """Whether the new messages are at the beginning of the session, and their log may have directories."""
     return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
@@ -748,18 +756,20 @@ def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:
 
 def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
     # A session may begin in a home folder and move on: the first directory that names a project is used.
-    named = (project_of(directory=directory) for directory in _folders(tx, key, head))
+    named = (project_of(directory=directory) for directory in _session_directories(tx, key, head))
     return next(filter(None, named), "") or project_of(session=key.session)
 
 
-def _folders(tx: Transaction, key: SessionKey, head: Head) -> Sequence[str]:
+def _session_directories(tx: Transaction, key: SessionKey, head: Head) -> Sequence[str]:
     """The directories in which the session's first messages were said, each once."""
     first = tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
-    found = places(tx, key, [message.id for message in first])
+    found = message_directories(tx, key, [message.id for message in first])
     return list(dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id))))
 
 
-def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
+def message_directories(
+    tx: Transaction, key: SessionKey, messages: list[MessageId]
+) -> Mapping[MessageId, Mapping[str, str]]:
     """The directories of `messages`, where known."""
     natives = tx.log.drafts(key, messages)
     found = {name: next(_directories(draft), "") for name, draft in natives.items()}

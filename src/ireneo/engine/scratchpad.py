@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ireneo.engine.arguments import checked_methods
+from ireneo.engine.arguments import validate_methods
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import check_pad, place_all
+from ireneo.engine.scope import check_pad, set_projects
 from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails, memory_draft
 from ireneo.memories.record import MemoryDraft
-from ireneo.memories.scratchpad import Pad, PlanStep, checked_pad, checked_task, items
+from ireneo.memories.scratchpad import Pad, PlanStep, check_task, to_plan_steps, validate_pad
 from ireneo.ports.store import Transaction
 
 
-@checked_methods
+@validate_methods
 class Scratchpad:
     """The working state of one task, shared by all sessions and processes that work on it; see `Memory.scratchpad`."""
 
@@ -26,14 +26,14 @@ class Scratchpad:
 
         With `project` (empty: none) every call raises BadInput if the scratchpad belongs to another one.
         """
-        self.task = resources.cleaning().text(checked_task(task))
+        self.task = resources.cleaning().text(check_task(task))
         self._project = project
         self._resources = resources
         self._space = space
 
     async def read(self) -> Pad | None:
         """Return its content, or None."""
-        await place_all(self._resources.store, self._space, self._project)
+        await set_projects(self._resources.store, self._space, self._project)
         return await self._resources.store.read(self._read)
 
     async def write(
@@ -52,16 +52,16 @@ class Scratchpad:
         pad = Pad(
             task=self.task,
             goal=goal,
-            plan=items(plan),
+            plan=to_plan_steps(plan),
             facts=tuple(facts),
             questions=tuple(questions),
             written=self._resources.clock.now(),
             project=self._project or "",
         )
-        pad = checked_pad(self._resources.cleaning().struct(pad), self._resources.count)
+        pad = validate_pad(self._resources.cleaning().struct(pad), self._resources.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
-        await place_all(self._resources.store, self._space, self._project)
+        await set_projects(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> None:
             self._read(tx)
@@ -77,7 +77,7 @@ class Scratchpad:
         their source. Raises BadInput, and keeps everything, if one can't be remembered.
         """
         now = self._resources.clock.now()
-        await place_all(self._resources.store, self._space, self._project)
+        await set_projects(self._resources.store, self._space, self._project)
         outcome = self._resources.cleaning().text(outcome)
 
         def write_pad(tx: Transaction) -> list[Remembered] | None:
@@ -85,7 +85,7 @@ class Scratchpad:
             if pad is None:
                 return None
             session = self.task if tx.sessions.get(SessionKey(self._space, self.task)) else ""
-            drafts = promoted(pad, outcome, session, self._project or pad.project, now)
+            drafts = promoted_drafts(pad, outcome, session, self._project or pad.project, now)
             done = settle_drafts(tx, self._space, drafts)
             tx.pads.remove(self._space, self.task)
             return done
@@ -95,7 +95,7 @@ class Scratchpad:
 
     async def drop(self) -> bool:
         """Delete it without remembering anything; False if there was none."""
-        await place_all(self._resources.store, self._space, self._project)
+        await set_projects(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> bool:
             self._read(tx)
@@ -109,7 +109,7 @@ class Scratchpad:
         return pad
 
 
-def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
+def promoted_drafts(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
     """The drafts of memories from a scratchpad whose task ends."""
     facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
     drafts = [memory_draft(fact, facts, now) for fact in pad.facts]

@@ -10,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.scope import RecallQuery, Scope
-from ireneo.engine.vectors import HeldVectors
+from ireneo.engine.vectors import VectorCache
 from ireneo.language.files import CAPITAL
 from ireneo.language.words import terms
 from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
 from ireneo.memories.facts import attribute_of
-from ireneo.memories.index import Vector, kind_term, numbers_at, place_of
+from ireneo.memories.index import Vector, kind_term, number_range, place_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.persons import is_form
 from ireneo.memories.ranking import (
@@ -30,12 +30,12 @@ from ireneo.memories.ranking import (
     around_event,
     candidates,
     rank,
+    term_weights,
     terms_to_read,
-    weights,
-    with_beside,
+    with_synonyms,
 )
 from ireneo.memories.ranking import IndexStats as Size
-from ireneo.memories.record import Record, disputes, slot
+from ireneo.memories.record import Record, objections, slot
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import FoundMemory, FoundMessage
 from ireneo.ports.memories import IndexName as Name
@@ -87,22 +87,22 @@ class MessageIndex:
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents that may be seen."""
-        return self.scope.within(numbers)
+        return self.scope.filter_documents(numbers)
 
     def read(self, places: Sequence[int]) -> dict[int, Document]:
         """Read the wanted documents among those at `places`, by number."""
-        found = self.scope.tx.search.messages(self.scope.space, [numbers_at(place)[0] for place in places])
+        found = self.scope.tx.search.messages(self.scope.space, [number_range(place)[0] for place in places])
         self.scope.learn_sessions(each.document for each in found)
         found = self.scope.on_own_branch(found)
-        return {each.document: self._read(each) for each in found if self._wanted(each)}
+        return {each.document: self._to_document(each) for each in found if self._matches(each)}
 
-    def _wanted(self, found: FoundMessage) -> bool:
+    def _matches(self, found: FoundMessage) -> bool:
         asked, at = self._asked, found.message.draft.at
-        if not self.scope.holds(found.document) or not self.scope.hears(found.message.draft):
+        if not self.scope.may_show(found.document) or not self.scope.is_heard(found.message.draft):
             return False
         return asked.at is None or at is None or at <= asked.at
 
-    def _read(self, found: FoundMessage) -> Document:
+    def _to_document(self, found: FoundMessage) -> Document:
         hit = hit_of_message(found.message, found.key.session)
         passage = Passage(number=found.document, text=hit.text, role=hit.role, author=hit.author, at=hit.at)
         return Document(passage=passage, hit=hit)
@@ -137,7 +137,7 @@ class MemoryIndex:
 
     def read(self, places: Sequence[int]) -> dict[int, Document]:
         """Read the wanted documents among those at `places`, by number."""
-        found = self.scope.tx.search.memories(self.scope.space, [numbers_at(place)[0] for place in places])
+        found = self.scope.tx.search.memories(self.scope.space, [number_range(place)[0] for place in places])
         seen = self.scope.seen([each.record for each in found])
         visible = [replace(each, record=as_seen) for each, as_seen in zip(found, seen, strict=True) if as_seen]
         return {each.document: self._read(each) for each in visible if self._wanted(each)}
@@ -146,7 +146,7 @@ class MemoryIndex:
         asked, record = self._asked, found.record
         if asked.kind is not None and record.kind != asked.kind:
             return False
-        if self._answers_of_another(record):
+        if self._answers_about_other(record):
             return False
         # A disputed memory is shown as such: leaving it out would decide the dispute.
         if record.state == "disputed" and not record.archived:
@@ -154,9 +154,9 @@ class MemoryIndex:
         if asked.at is None and record.holds and record.at > self._now:
             # A plan for a future day is wanted before that day.
             return True
-        return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
+        return KINDS[record.kind].holds(record, asked.at or self._now) or self._was_valid_then(record)
 
-    def _held_then(self, record: Record) -> bool:
+    def _was_valid_then(self, record: Record) -> bool:
         """Whether the memory held at the time the question asks about."""
         if self._past:
             kind = KINDS[record.kind]
@@ -169,19 +169,19 @@ class MemoryIndex:
         passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)
         factors = KINDS[record.kind].score(record, self._now)
         if self._past or self._then is not None:
-            factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+            factors = (*factors, ("time asked of", HELD_THEN if self._was_valid_then(record) else HELD_ELSE))
         if record.attribute and attribute_of(record.attribute) in self._senses:
             factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
-        if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_of_another(record):
+        if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_about_other(record):
             factors = (*factors, ("of another", OF_ANOTHER))
         return Document(passage=passage, hit=hit, factors=factors)
 
-    def _answers_of_another(self, record: Record) -> bool:
+    def _answers_about_other(self, record: Record) -> bool:
         """Whether the memory states what the question asks for, but about another person, which is not an answer.
 
         A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
         """
-        if not self._only_of or not self._is_of_another(record) or not _LONE_NAME.fullmatch(record.subject):
+        if not self._only_of or not self._is_about_other(record) or not _LONE_NAME.fullmatch(record.subject):
             return False
         named = {*terms(record.subject)}
         if attribute_of(record.attribute) not in self._senses and not self._terms.intersection(terms(record.attribute)):
@@ -192,7 +192,7 @@ class MemoryIndex:
         others = self.scope.tx.memories.of_key(self.scope.space, "semantic", called)
         return all(self._only_of.isdisjoint(terms(each.value)) for each in others)
 
-    def _is_of_another(self, record: Record) -> bool:
+    def _is_about_other(self, record: Record) -> bool:
         """Whether the memory fills a slot of somebody whom the question does not name."""
         if not self._whom or not record.attribute or record.subject.casefold() in SPEAKERS:
             return False
@@ -230,7 +230,7 @@ def hit_of_memory(record: Record, score: float = 0.0) -> RecallHit:
         sources=tuple(dict.fromkeys(messages)),
         state=record.state,
         stale=record.stale,
-        against=disputes(record),
+        against=objections(record),
         record=record,
     )
 
@@ -250,7 +250,7 @@ FEW = 20_000
 """Up to this many documents of a kind are selected in the postings."""
 
 
-def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT) -> list[Document]:
+def search_by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT) -> list[Document]:
     """The documents of an index that have words of the question in or near them, best first."""
     search, space = index.scope.tx.search, index.scope.space
     size = search.size(space, index.name)
@@ -260,18 +260,18 @@ def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_
     counts = search.count(space, index.name, [term for term, _ in question.terms])
     read = search.postings(space, index.name, terms_to_read(question, counts))
     wanted = _documents_with(index, index.only)
-    read = index.within(_only(read, wanted))
+    read = index.within(_keep_only(read, wanted))
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
     some = sorted({word for each in question.beside.values() for word, _ in each})
     few = search.postings(space, index.name, some, ALIKE_AT_MOST)
-    postings = with_beside(question, postings, index.within(_only(few, wanted)), whole)
+    postings = with_synonyms(question, postings, index.within(_keep_only(few, wanted)), whole)
     if isinstance(index, MemoryIndex) and index.narrows:
-        found, documents = _further_down(index, question, postings, whole, looked_at)
+        found, documents = _search_deeper(index, question, postings, whole, looked_at)
     else:
-        found, documents, postings = _closely(index, question, postings, whole, looked_at)
+        found, documents, postings = _search_visible(index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
     question = around_event(question, passages)
-    worth = sum(weights(question, postings, whole).values()) or 1.0
+    worth = sum(term_weights(question, postings, whole).values()) or 1.0
     return [
         replace(
             documents[each.number],
@@ -282,7 +282,7 @@ def by_words(index: SearchIndex, question: Question, *, looked_at: int = LOOKED_
     ]
 
 
-def _closely(
+def _search_visible(
     index: SearchIndex, question: Question, postings: list[Postings], whole: Size, looked_at: int
 ) -> tuple[Sequence[Candidate], dict[int, Document], list[Postings]]:
     """Find candidates and read them.
@@ -305,9 +305,9 @@ def _closely(
         postings = [
             replace(
                 each,
-                numbers=None if each.numbers is None else _without(each.numbers, passed_over),
-                alike=tuple((share, _without(numbers, passed_over)) for share, numbers in each.alike),
-                told=tuple((share, _without(numbers, passed_over)) for share, numbers in each.told),
+                numbers=None if each.numbers is None else _without_places(each.numbers, passed_over),
+                alike=tuple((share, _without_places(numbers, passed_over)) for share, numbers in each.alike),
+                told=tuple((share, _without_places(numbers, passed_over)) for share, numbers in each.told),
             )
             for each in postings
         ]
@@ -317,11 +317,11 @@ def _closely(
     return found, documents, postings
 
 
-def _without(numbers: Sequence[int], places: set[int]) -> list[int]:
+def _without_places(numbers: Sequence[int], places: set[int]) -> list[int]:
     return [each for each in numbers if place_of(each) not in places]
 
 
-def _further_down(
+def _search_deeper(
     index: MemoryIndex, question: Question, postings: list[Postings], whole: Size, looked_at: int
 ) -> tuple[Sequence[Candidate], dict[int, Document]]:
     """Find candidates in an index without neighbours, and read them from the best on until there are enough."""
@@ -350,7 +350,7 @@ def _documents_with(index: SearchIndex, term: str | None) -> frozenset[int] | No
     return frozenset(search.postings(space, index.name, [term])[term])
 
 
-def _only(numbers: Mapping[str, Sequence[int]], wanted: frozenset[int] | None) -> Mapping[str, Sequence[int]]:
+def _keep_only(numbers: Mapping[str, Sequence[int]], wanted: frozenset[int] | None) -> Mapping[str, Sequence[int]]:
     if wanted is None:
         return numbers
     return {term: [number for number in each if number in wanted] for term, each in numbers.items()}
@@ -367,8 +367,8 @@ class QueryVector(Struct, frozen=True, kw_only=True):
     vector: Vector
 
 
-def by_meaning(
-    index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
+def search_by_meaning(
+    index: SearchIndex, meaning: QueryVector, held: VectorCache, *, looked_at: int
 ) -> tuple[list[Document], float]:
     """Return the documents of an index whose vectors are nearest to the question's, best first, and a floor.
 

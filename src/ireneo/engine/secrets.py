@@ -17,9 +17,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.exchange import settle_record
-from ireneo.engine.resources import Cleaning, Resources, cleaned_value
+from ireneo.engine.resources import Cleaning, Resources, redact_value
 from ireneo.engine.tree import all_annotations, all_messages, all_summaries
-from ireneo.log.message import Draft, Message, MessageId, erase, message_id, weigh
+from ireneo.log.message import Draft, Message, MessageId, count_parts, erase, message_id
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
@@ -44,14 +44,14 @@ class SessionCopy(Struct, kw_only=True):
     """The tokens of the path to each message, by its new id."""
     erased: list[Message] = field(default_factory=list)
 
-    def stays(self, *messages: MessageId) -> bool:
+    def has_same_id(self, *messages: MessageId) -> bool:
         """Whether messages keep their ids: then the whole path to them is unchanged."""
         return all(self.ids.get(each) == each for each in messages)
 
 
 def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> None:
     """Remove the secrets from a session and everything that belongs to it."""
-    cleaning = resources.drawing()
+    cleaning = resources.derived_cleaning()
     target = SessionKey(key.space, cleaning.text(key.session))
     through = SessionKey(key.space, key.session + ON_THE_WAY)
     info = tx.sessions.get(key)
@@ -61,17 +61,19 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
     source = info.source and cleaning.text(info.source)
     branches = tx.sessions.branches(key)
     tx.sessions.create(through, source)
-    copied = _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], resources)
-    summaries, dropped = _summaries_left(tx, key, copied, cleaning)
-    stretches = {each.stretch: _renamed(each, copied.ids).stretch for each in all_summaries(tx, key)}
-    notes = _notes_renamed(all_annotations(tx, key), copied.ids, stretches, cleaning)
+    copied = _copy_session(tx, key, through, lambda draft: cleaning.variants(draft).drafts[0], resources)
+    summaries, dropped = _remaining_summaries(tx, key, copied, cleaning)
+    stretches = {each.stretch: _rename_ids(each, copied.ids).stretch for each in all_summaries(tx, key)}
+    notes = _rename_annotations(all_annotations(tx, key), copied.ids, stretches, cleaning)
     marks = [
-        each for each in tx.rebuilds.of_session(key) if copied.stays(each.at) and dropped.isdisjoint(each.taken_up)
+        each
+        for each in tx.rebuilds.of_session(key)
+        if copied.has_same_id(each.at) and dropped.isdisjoint(each.taken_up)
     ]
     read = tx.read_marks.of_session(key)
     tx.erasure.session(key)
     tx.sessions.create(target, source)
-    _copy(tx, through, target, lambda draft: draft, resources)
+    _copy_session(tx, through, target, lambda draft: draft, resources)
     tx.erasure.session(through)
     there = tx.sessions.branches(target)
     for name, head in branches.items():
@@ -91,7 +93,9 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
 def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
     """Remove the secrets from memories, settling each anew from its redacted evidence."""
     records = tx.memories.list(space, MemoryFilter())
-    pairs = [(record, clean) for record in records if (clean := resources.drawing().struct(record)) is not record]
+    pairs = [
+        (record, clean) for record in records if (clean := resources.derived_cleaning().struct(record)) is not record
+    ]
     if not pairs:
         return
     tx.erasure.begin()
@@ -102,7 +106,7 @@ def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
     ids: dict[str, MemoryId] = {}
     # Conclusions come after the memories from which they were drawn.
     for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
-        renamed = _renamed(clean, ids)
+        renamed = _rename_ids(clean, ids)
         settled = settle_record(tx, space, renamed, is_new=True)
         if settled.stale != renamed.stale:
             tx.memories.put(space, [replace(settled, stale=renamed.stale)])
@@ -113,7 +117,7 @@ def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
 def redact_pads(tx: Transaction, resources: Resources, space: str) -> None:
     """Remove the secrets from scratchpads."""
     for pad in tx.pads.list(space):
-        clean = resources.drawing().struct(pad)
+        clean = resources.derived_cleaning().struct(pad)
         if clean is not pad:
             tx.erasure.begin()
             tx.pads.remove(space, pad.task)
@@ -126,7 +130,7 @@ def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
     A run whose session is not stored is redacted instead.
     """
     for run in tx.runs.list(space):
-        cleaning = resources.drawing()
+        cleaning = resources.derived_cleaning()
         clean = cleaning.struct(run)
         shown = {each.cue: each for each in map(cleaning.struct, tx.runs.of_run(space, run.session))}
         if not cleaning.secrets:
@@ -140,21 +144,21 @@ def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
 def redact_ledger(tx: Transaction, resources: Resources, space: str) -> None:
     """Remove the secrets from the names of learned files."""
     for file in tx.ledger.list(space):
-        clean = resources.drawing().struct(file)
+        clean = resources.derived_cleaning().struct(file)
         if clean is not file:
             tx.erasure.begin()
             tx.ledger.remove(space, [file])
             tx.ledger.mark(space, clean)
 
 
-def _copy(
+def _copy_session(
     tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], resources: Resources
 ) -> SessionCopy:
     """Copy the tree of a session with each draft changed; two messages that become equal are stored once."""
     copied = SessionCopy()
     batch: list[Message] = []
     for message in all_messages(tx, source, whole=True):
-        new = _copied_message(message, message.draft if message.erased else change(message.draft), copied, resources)
+        new = _copy_message(message, message.draft if message.erased else change(message.draft), copied, resources)
         copied.ids[message.id] = new.id
         if new.id in copied.totals:
             continue
@@ -172,14 +176,14 @@ def _copy(
     return copied
 
 
-def _copied_message(message: Message, draft: Draft, copied: SessionCopy, resources: Resources) -> Message:
+def _copy_message(message: Message, draft: Draft, copied: SessionCopy, resources: Resources) -> Message:
     parent = message.parent and copied.ids[message.parent]
     name = message.id
     if not message.erased and (draft is not message.draft or parent != message.parent):
         name = message_id(parent, draft.role, draft.parts)
     tokens, thinking = message.tokens, message.thinking_tokens
     if draft.parts is not message.draft.parts:
-        tokens, thinking = weigh(draft.parts, resources.count)
+        tokens, thinking = count_parts(draft.parts, resources.count)
     return replace(
         message,
         id=name,
@@ -191,12 +195,14 @@ def _copied_message(message: Message, draft: Draft, copied: SessionCopy, resourc
     )
 
 
-def _summaries_left(
+def _remaining_summaries(
     tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
 ) -> tuple[list[Summary], frozenset[str]]:
     """The summaries of unchanged messages, and the ids of all other summaries."""
     every = list(all_summaries(tx, key))
-    stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
+    stay = {
+        each.id: each for each in every if copied.has_same_id(each.first, each.last) and cleaning.struct(each) is each
+    }
     while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
         for name in lost:
             del stay[name]
@@ -207,7 +213,7 @@ _NAMING: Mapping[str, int] = MappingProxyType({"release": 1, "dispute": 1, "word
 """Kinds of annotations that name other annotations, and are renamed after them."""
 
 
-def _notes_renamed(
+def _rename_annotations(
     notes: Sequence[Annotation], ids: Mapping[str, MessageId], stretches: Mapping[str, str], cleaning: Cleaning
 ) -> list[Annotation]:
     """The annotations with the new ids of the messages and annotations that they name."""
@@ -215,7 +221,7 @@ def _notes_renamed(
     out = []
     for note in sorted(notes, key=lambda each: _NAMING.get(each.kind, 0)):
         clean = replace(
-            _renamed(note, ids),
+            _rename_ids(note, ids),
             text=cleaning.text(note.text),
             claim=cleaning.text(note.claim),
             about=names.get(note.about, note.about),
@@ -238,19 +244,19 @@ def _rename_sources(tx: Transaction, space: str, ids: Mapping[str, str], dropped
     names = [*ids, *dropped]
     for start in range(0, len(names), COPIED_AT_A_TIME):
         citing = tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
-        tx.memories.put(space, [_sourced(record, ids, dropped) for record in citing])
+        tx.memories.put(space, [_with_renamed_sources(record, ids, dropped) for record in citing])
 
 
-def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
-    pieces = [_renamed(piece, ids) for piece in record.evidence]
+def _with_renamed_sources(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
+    pieces = [_rename_ids(piece, ids) for piece in record.evidence]
     kept = [replace(each, summaries=tuple(name for name in each.summaries if name not in dropped)) for each in pieces]
     return replace(record, evidence=tuple(kept))
 
 
-def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
+def _rename_ids(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
     """The value with the ids of messages, summaries or memories in it replaced."""
     held = msgspec.to_builtins(value)
-    renamed = cleaned_value(held, lambda text, _: names.get(text, text))
+    renamed = redact_value(held, lambda text, _: names.get(text, text))
     return value if renamed is held else msgspec.convert(renamed, readable(type(value)))
 
 
@@ -264,7 +270,7 @@ annotations; the names of sessions, branches and sources; the errors of failed w
 their observations; learned files."""
 
 
-class SecretsIn(Struct, frozen=True, kw_only=True):
+class SecretCounts(Struct, frozen=True, kw_only=True):
     """Secrets in things of one kind."""
 
     where: SecretPlace
@@ -279,7 +285,7 @@ class SecretsIn(Struct, frozen=True, kw_only=True):
 class Secrets(Struct, frozen=True, kw_only=True):
     """The result of a search for secrets."""
 
-    found: tuple[SecretsIn, ...]
+    found: tuple[SecretCounts, ...]
     """The places of the secrets, or those before they were removed."""
     messages: int
     """How many messages were examined."""
@@ -322,16 +328,16 @@ class SecretCounter:
     def message(self, session: str, message: Message) -> None:
         """Examine a message, with its native payload and log record."""
         cleaning = self._cleaning()
-        draft = cleaning.choices(message.draft).drafts[0]
+        draft = cleaning.variants(message.draft).drafts[0]
         if not cleaning.secrets:
             return
         says = draft.parts is not message.draft.parts
         self.note(session, "messages" if says else "payloads", cleaning)
 
-    def found(self) -> tuple[SecretsIn, ...]:
+    def found(self) -> tuple[SecretCounts, ...]:
         """Everything recorded, session by session."""
         return tuple(
-            SecretsIn(
+            SecretCounts(
                 where=where,
                 session=session,
                 things=things,
@@ -350,16 +356,16 @@ async def secrets(
     `on_looked` receives how many more messages were examined.
     """
     store = resources.store
-    seen = SecretCounter(resources.drawing)
+    seen = SecretCounter(resources.derived_cleaning)
     looked = 0
     keys = await store.read(lambda tx: [info.key for info in tx.sessions.list(space)])
     dirty: list[SessionKey] = []
     for key in keys:
         before = len(seen.found())
-        looked += await store.read(_look_at_session, key, seen, resources.drawing(), on_looked)
+        looked += await store.read(_examine_session, key, seen, resources.derived_cleaning(), on_looked)
         if len(seen.found()) > before:
             dirty.append(key)
-    await store.read(_look_at_learned, space, seen)
+    await store.read(_examine_learned, space, seen)
     if not repair:
         left = await store.scrub(look=True)
         return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
@@ -382,7 +388,7 @@ LEARN_AGAIN = (
 )
 
 
-def _look_at_session(
+def _examine_session(
     tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, on_looked: Callable[[int], None]
 ) -> int:
     name = cleaning.text(key.session)
@@ -409,7 +415,7 @@ def _look_at_session(
 PROGRESS_EVERY = 500
 
 
-def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
+def _examine_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
     """Examine everything that is stored of a space outside its sessions."""
     seen.struct("", "memories", *tx.memories.list(space, MemoryFilter()))
     seen.struct("", "scratchpads", *tx.pads.list(space))

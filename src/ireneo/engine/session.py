@@ -18,7 +18,7 @@ from ireneo.engine import notes as own_notes
 from ireneo.engine import tree as trees
 from ireneo.engine.annotations import Pin, StoryThread
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
-from ireneo.engine.arguments import checked_methods
+from ireneo.engine.arguments import validate_methods
 from ireneo.engine.carrying import carry
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
@@ -36,7 +36,7 @@ from ireneo.engine.scope import (
     all_names,
     character_asked,
     check_project,
-    is_open,
+    is_visible_project,
     open_projects,
     project_asked,
     stated_project,
@@ -68,7 +68,7 @@ class ContextSettings(TypedDict, total=False):
     thinking: ThinkingRule | None
 
 
-@checked_methods
+@validate_methods
 class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`.
 
@@ -115,7 +115,7 @@ class Session:
         """
         there = await self.project()
         opened = await self._store.read(open_projects, self.key.space, project_asked(project))
-        return is_open(opened, {there})
+        return is_visible_project(opened, {there})
 
     async def append(
         self,
@@ -217,7 +217,7 @@ class Session:
         knows.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
-        policy = await self._seen(self._policy(preset, viewpoint))
+        policy = await self._with_all_names(self._policy(preset, viewpoint))
         if prices is not None and policy.story is not None:
             raise BadInput("A story is written anew for each context, so `prices` have no effect; leave them out.")
         policy = policy if prices is None else policy.priced(prices)
@@ -256,7 +256,7 @@ class Session:
                     on_progress(worked)
 
         # Notes are written without a lease, which would delay another try after a failure.
-        work = self._work(policy, budget, leases=policy.story is not None)
+        work = self._summary_work(policy, budget, leases=policy.story is not None)
         await run_steps(work.visit(MAX_TEXTS, FAILURES_IN_A_ROW), add)
         return SummariseReport(summaries=tuple(done))
 
@@ -268,7 +268,7 @@ class Session:
         neither belongs in the log. The prompt asks about the work that has no notes yet. Raises BadInput before the
         first message, and for a story.
         """
-        options, voice = self._noting(preset)
+        options, voice = self._notes_options(preset)
         return await self._store.read(own_notes.notes_request, self.key, self.branch, options, voice)
 
     async def take_notes(self, reply: str, *, preset: str | Policy | None = None) -> NotesTaken:
@@ -278,11 +278,11 @@ class Session:
         that the messages don't support are struck. Passing the same answer again changes nothing. Raises BadInput, with
         nothing changed, for a `reply` that holds no notes.
         """
-        options, voice = self._noting(preset)
+        options, voice = self._notes_options(preset)
         reply = self._resources.cleaning().text(reply)
         return await own_notes.take_notes(self._store, self.key, self.branch, options, voice, reply)
 
-    def _noting(self, preset: str | Policy | None) -> tuple[ContextOptions, Voice]:
+    def _notes_options(self, preset: str | Policy | None) -> tuple[ContextOptions, Voice]:
         policy = self._policy(preset)
         return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voices.of(policy)
 
@@ -292,7 +292,7 @@ class Session:
         Raises BadInput if the memory was opened without a model.
         """
         self._check_models()
-        return await self._work(self._policy(preset), budget).due()
+        return await self._summary_work(self._policy(preset), budget).due()
 
     async def catch_up(
         self, *, preset: str | Policy | None = None, viewpoint: str = "", on_progress: OnProgress[WorkResult] = None
@@ -301,8 +301,8 @@ class Session:
 
         Useful for long sessions only. `on_progress` receives each result. If it is interrupted, what is done stays.
         """
-        policy = await self._seen(self._policy(preset, viewpoint))
-        return await work_report(self._work(policy).catch_up(), on_progress)
+        policy = await self._with_all_names(self._policy(preset, viewpoint))
+        return await work_report(self._summary_work(policy).catch_up(), on_progress)
 
     def tools(self, *, viewpoint: str = "") -> Sequence[Tool]:
         """Return `expand` and `dispute` as functions from text to text, to be given to an agent as tools.
@@ -358,7 +358,7 @@ class Session:
         `preset` is how the session is cut, by default as its contexts are; `viewpoint` is a character of a story, whose
         memory is shown. Nothing is written. Raises BadInput for an unknown preset.
         """
-        policy = await self._seen(self._policy(preset).seen(viewpoint))
+        policy = await self._with_all_names(self._policy(preset).seen(viewpoint))
         voice = self._resources.voices.of(policy)
         return await self._store.read(trees.tree, self.key, self.branch, policy, self._count, voice)
 
@@ -417,7 +417,7 @@ class Session:
             policy = chosen if isinstance(chosen, Policy) else preset(chosen)
         return policy.seen(seen_by) if seen_by else policy
 
-    async def _seen(self, policy: Policy) -> Policy:
+    async def _with_all_names(self, policy: Policy) -> Policy:
         """Return the policy with all names of its character. Raises BadInput if nobody in the session is called so."""
         if not policy.seen_by:
             return policy
@@ -433,11 +433,11 @@ class Session:
 
         return policy.seen(await self._store.read(read))
 
-    def _own(self) -> tuple[Policy, Voice]:
+    def _own_policy(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
         return policy, self._resources.voices.of(policy)
 
-    def _work(self, policy: Policy, budget: int = 0, *, leases: bool = True) -> SummaryWork:
+    def _summary_work(self, policy: Policy, budget: int = 0, *, leases: bool = True) -> SummaryWork:
         worker = Worker(self._store, self._resources.clock, leases=leases)
         writer = TextWriter(self._resources, worker, self.key, self.branch)
         return SummaryWork(writer, ContextOptions(budget=budget, policy=policy, count=self._count))
@@ -464,14 +464,14 @@ class Session:
 
     async def release(self, pin: str) -> Annotation:
         """Release a pin, by its id or its words. Raises BadInput if no such pin stands."""
-        return await self._store.write(noting.release, self.key, self.branch, pin, *self._own())
+        return await self._store.write(noting.release, self.key, self.branch, pin, *self._own_policy())
 
     async def pins(self) -> Sequence[Pin]:
         """Return the constraints that stand: found in the words of users and system prompts, or pinned by hand.
 
         For a story the open threads are listed too.
         """
-        return await self._store.read(noting.pins, self.key, self.branch, *self._own())
+        return await self._store.read(noting.pins, self.key, self.branch, *self._own_policy())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Dispute the summary `id`, or one `claim` of it in the summary's own words.
@@ -489,7 +489,7 @@ class Session:
 
         `preset` is a preset for stories; with `viewpoint` only the threads that this character knows of are returned.
         """
-        policy = await self._seen(self._story(preset, viewpoint))
+        policy = await self._with_all_names(self._story_policy(preset, viewpoint))
         voice = self._resources.voices.of(policy)
         return await self._store.read(
             lambda tx: noting.list_threads(tx, self.key, self.branch, policy, voice, resolved=resolved)
@@ -514,7 +514,7 @@ class Session:
         self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
     ) -> StoryThread:
         """Reword an open thread or a canon; what is not given stays. Raises BadInput if there is no such thread."""
-        policy = self._story(None)
+        policy = self._story_policy(None)
         voice, text = self._resources.voices.of(policy), self._resources.cleaning().text(text)
         return await self._store.write(
             lambda tx: noting.edit_thread(
@@ -524,7 +524,7 @@ class Session:
 
     async def resolve_thread(self, id: str, how: str = "") -> StoryThread:
         """Resolve a thread (`how` says in what way), or end a canon, by its id or its words."""
-        policy = self._story(None)
+        policy = self._story_policy(None)
         voice, how = self._resources.voices.of(policy), self._resources.cleaning().text(how)
         return await self._store.write(noting.resolve_thread, self.key, self.branch, id, how, policy, voice)
 
@@ -536,7 +536,7 @@ class Session:
         text = self._resources.cleaning().text(text)
         return await self._store.write(noting.write_summary, self.key, self.branch, id, text)
 
-    def _story(self, given: str | Policy | None, seen_by: str = "") -> Policy:
+    def _story_policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """Return the given policy, the session's own if it is a story, else the preset for stories."""
         policy = self._policy(given, seen_by)
         return self._policy("story", seen_by) if given is None and policy.story is None else policy
@@ -559,17 +559,17 @@ class Session:
 
         Raises BadInput for more than 8 lines in a section, and before the first message.
         """
-        cleaning = self._resources.drawing()
+        cleaning = self._resources.derived_cleaning()
 
-        def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
+        def clean_lines(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
             return tuple(cleaning.text(line) for line in lines_of(name, text))
 
         notes = AgentNotes(
-            tried=said("tried", tried),
-            worked=said("worked", worked),
-            failed=said("failed", failed),
-            pattern=" ".join(said("pattern", pattern)),
-            goal=" ".join(said("goal", goal)),
+            tried=clean_lines("tried", tried),
+            worked=clean_lines("worked", worked),
+            failed=clean_lines("failed", failed),
+            pattern=" ".join(clean_lines("pattern", pattern)),
+            goal=" ".join(clean_lines("goal", goal)),
         )
         if not notes.is_empty:
             await diaries.write_entry(self._store, self.key, self.branch, notes, cleaning)

@@ -11,10 +11,10 @@ from typing import get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.check import error_text, names_oneself, telling_faults, tells_of_itself
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.check import is_error_text, is_first_person, names_own_character, story_sentence_faults
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks, without_wrong_clauses
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import cached_data, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech, Voice
 from ireneo.language.words import other_language
@@ -56,7 +56,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(out)
 
 
-class Finder:
+class PassageFinder:
     """Finds the passages, given in the order of the story, that support a text."""
 
     def __init__(self, passages: Sequence[StoryPassage]) -> None:
@@ -64,7 +64,7 @@ class Finder:
         self._words = [content_words(passage.text) for passage in passages]
         self._spread = Counter(word for words in self._words for word in words)
 
-    def rests(self, text: str, place: float = 1.0) -> list[StoryPassage]:
+    def supporting(self, text: str, place: float = 1.0) -> list[StoryPassage]:
         """The passages that share most words with `text`, the best first, and of equals the one nearest to `place`.
 
         `place` is from 0 (the beginning) to 1; the passage there is returned if none shares anything.
@@ -82,13 +82,13 @@ class Finder:
             return [self.passages[round(place * (len(self.passages) - 1))]]
         return [self.passages[number] for number in order[:MAX_RESTS] if scores[number] >= NEAR * best]
 
-    def shared(self, text: str) -> float:
+    def overlap(self, text: str) -> float:
         """The largest share of the words of `text` in a single passage."""
         wanted = content_words(text)
         return max((len(wanted & words) / len(wanted) for words in self._words), default=0.0) if wanted else 1.0
 
 
-def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]:
+def position_and_sources(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]:
     """The position of the last of these passages, and the messages that they come from, in order."""
     ordered = sorted(rests, key=lambda passage: passage.position)
     sources = dict.fromkeys(source for passage in ordered for source in passage.sources)
@@ -114,7 +114,7 @@ class ToldSentence(Struct, frozen=True):
     worth: float
 
 
-def told(reply: StoryReply) -> list[ToldSentence]:
+def weighted_sentences(reply: StoryReply) -> list[ToldSentence]:
     """The sentences of a reply's text, each with its worth, which is in brackets before or after it."""
     text = with_quotation_marks(reply.text)
     marks = list(_WORTH.finditer(text))
@@ -138,16 +138,16 @@ def told(reply: StoryReply) -> list[ToldSentence]:
     return out
 
 
-def points_back(text: str) -> bool:
+def refers_back(text: str) -> bool:
     """Whether a sentence needs the one before it to be understood, such as “She told him”."""
     return bool(_TURNS.points_back.match(text))
 
 
-def standing_alone(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
+def make_self_contained(kept: Iterable[ToldSentence]) -> list[ToldSentence]:
     """Join each sentence that refers back with the sentence before, so that any sentence may be shown alone."""
     out: list[ToldSentence] = []
     for each in kept:
-        whole = f"{out[-1].text} {each.text}" if out and points_back(each.text) else ""
+        whole = f"{out[-1].text} {each.text}" if out and refers_back(each.text) else ""
         if whole and len(whole) <= MAX_JOINED:
             out[-1] = ToldSentence(whole, max(out[-1].worth, each.worth))
         else:
@@ -173,12 +173,12 @@ _LARGE_WORD = lazy_re(r"[^\W_a-zà-ÿ][^\W_]*(?:['’-][^\W_]+)*")
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-def words_in(text: str) -> int:
+def count_words(text: str) -> int:
     """The number of words in `text`; in scripts without spaces two characters count as one."""
     return len(_JUDGED_WORD.findall(_DENSE.sub(" ", text))) + len(_DENSE.findall(text)) // 2
 
 
-class StoryManner(Struct, frozen=True, kw_only=True):
+class StoryStyle(Struct, frozen=True, kw_only=True):
     """How a story is told."""
 
     voice: Voice
@@ -197,7 +197,7 @@ class StoryJudge:
         self,
         passages: Sequence[StoryPassage],
         before: str,
-        manner: StoryManner,
+        manner: StoryStyle,
         shown: Sequence[str] = (),
         earlier: Sequence[str] = (),
     ) -> None:
@@ -210,28 +210,28 @@ class StoryJudge:
         self._earlier = (before, *earlier)
         self._before = [content_words(sentence) for sentence in sentences(before)]
         self._texts = [passage.text for passage in passages]
-        self.finder = Finder(passages)
+        self.finder = PassageFinder(passages)
         own = [manner.seen_by] if manner.seen_by else []
         self._names = (*shown, *earlier)
         self.evidence = StorySourceIndex([*self._texts, *own], names=self._names)
 
     def faults(self, reply: StoryReply) -> tuple[str, ...]:
         """Everything that is wrong with a reply and worth asking again for, a sentence each."""
-        suspects = self.suspects(reply)
-        checked = [(each.text, self.sentence_faults(each.text, suspects)) for each in told(reply)]
+        suspects = self.unknown_names(reply)
+        checked = [(each.text, self.sentence_faults(each.text, suspects)) for each in weighted_sentences(reply)]
         checked += [(each.text, self.thread_faults(each, suspects)) for each in reply.opened]
         found = [f"“{text[:120]}”: {fault}" for text, faults in checked for fault in faults]
-        return (*self.fatal(reply), *self._manner_faults(reply), *found)
+        return (*self.fatal_faults(reply), *self._manner_faults(reply), *found)
 
-    def fatal(self, reply: StoryReply) -> list[str]:
+    def fatal_faults(self, reply: StoryReply) -> list[str]:
         """The fault that makes a whole reply unusable; empty if there is none."""
-        text = _bare(reply)
-        size = words_in(text)
+        text = _text_without_weights(reply)
+        size = count_words(text)
         if not size:
             return ["The text is empty."]
-        if error_text(text):
+        if is_error_text(text):
             return ["The text is an error text, and no story."]
-        language = other_language(_spaced(text), _spaced(" ".join(self._texts)))
+        language = other_language(_space_characters(text), _space_characters(" ".join(self._texts)))
         if language:
             return [f"The text is in {language}, and the story is in another language."]
         if size < min(self._manner.min_words, MIN_SHARE * self._size):
@@ -241,33 +241,33 @@ class StoryJudge:
     def sentence_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
         """The faults of one sentence; empty if there are none."""
         found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
-        return [*found, "It tells again what was known before."] if self._retells(text) else found
+        return [*found, "It tells again what was known before."] if self._is_retelling(text) else found
 
-    def standing(self, text: str, suspects: Sequence[str]) -> str:
+    def usable_part(self, text: str, suspects: Sequence[str]) -> str:
         """The usable part of a sentence: all of it, its correct clauses, or nothing."""
         if not self.sentence_faults(text, suspects):
             return text
 
         def is_wrong(clause: str) -> bool:
-            return bool(self.evidence.look(clause, suspects)[1] or self._voice_faults(clause))
+            return bool(self.evidence.check_sentence(clause, suspects)[1] or self._voice_faults(clause))
 
         left = without_wrong_clauses(text, is_wrong)
         return left if left and not self.sentence_faults(left, suspects) else ""
 
     def thread_faults(self, thread: ThreadSaid, suspects: Sequence[str]) -> list[str]:
         """The faults of one thread; empty if there are none."""
-        if not words_in(thread.text):
+        if not count_words(thread.text):
             return ["The thread says nothing."]
         if thread.kind not in get_args(ThreadKind):
             return [f"No thread is of the kind “{thread.kind}”."]
         found = self._ungrounded(thread.text, suspects)
         if found:
-            found = self._ungrounded(thread.text, suspects, self._of_threads)
-        found += telling_faults(thread.text, "third", False, self._labels)
+            found = self._ungrounded(thread.text, suspects, self._thread_sources)
+        found += story_sentence_faults(thread.text, "third", False, self._labels)
         unknown = [name for name in (thread.who, thread.whom) if name and not self._is_person(name)]
         return [*found, *(f"The name “{name[:80]}” stands nowhere in the messages." for name in unknown)]
 
-    def named(self, thread: ThreadSaid) -> ThreadSaid:
+    def with_character_name(self, thread: ThreadSaid) -> ThreadSaid:
         """Replace “I” in a thread by the character's name."""
         own = self._manner.seen_by
         who, whom = (
@@ -276,71 +276,76 @@ class StoryJudge:
         )
         return replace(thread, text=with_quotation_marks(thread.text), who=who, whom=whom)
 
-    def names(self, reply: StoryReply) -> list[str]:
+    def supported_names(self, reply: StoryReply) -> list[str]:
         """The names of the reply that the sources have, each once."""
         listed = dict.fromkeys(" ".join(name.split()) for name in reply.names)
         return [
             name
             for name in listed
-            if 0 < words_in(name) <= 8 and self.evidence.has_name(name) and not instruction_like(name)
+            if 0 < count_words(name) <= 8 and self.evidence.has_name(name) and not has_instruction(name)
         ]
 
-    def suspects(self, reply: StoryReply) -> list[str]:
+    def unknown_names(self, reply: StoryReply) -> list[str]:
         """The words of names in the reply that the sources lack, in lower case: names wherever they occur."""
         listed = [*reply.names, *(name for each in reply.opened for name in (each.who, each.whom))]
-        unknown = [name for name in listed if words_in(name) and not self._is_person(name)]
+        unknown = [name for name in listed if count_words(name) and not self._is_person(name)]
         for text in _statements(reply):
-            unknown += [claim.text for claim in self.evidence.look(text)[1] if claim.kind == "name"]
+            unknown += [claim.text for claim in self.evidence.check_sentence(text)[1] if claim.kind == "name"]
         words = [word for name in unknown for word in _JUDGED_WORD.findall(name) if word[:1].isupper()]
         return sorted({word.casefold() for word in words if not self.evidence.has_name(word)})
 
-    def supported(self, reply: StoryReply) -> float:
+    def supported_share(self, reply: StoryReply) -> float:
         """The share of the reply's claims that the sources support; 1 if nothing can be checked."""
         made = wrong = 0
-        suspects = self.suspects(reply)
+        suspects = self.unknown_names(reply)
         for text in _statements(reply):
-            claimed, unsupported = self.evidence.look(text, suspects)
+            claimed, unsupported = self.evidence.check_sentence(text, suspects)
             made, wrong = made + max(claimed, len(unsupported)), wrong + len(unsupported)
         return 1 - wrong / made if made else 1.0
 
     def _manner_faults(self, reply: StoryReply) -> list[str]:
-        text, most = _bare(reply), self._manner.max_words
-        size = words_in(text)
+        text, most = _text_without_weights(reply), self._manner.max_words
+        size = count_words(text)
         found = [f"The text has {size} words; write at most {most - SPARE_WORDS}."] if size > most else []
-        if self._manner.voice == "first" and self._english and len(told(reply)) > 2 and not tells_of_itself(text):
+        if (
+            self._manner.voice == "first"
+            and self._english
+            and len(weighted_sentences(reply)) > 2
+            and not is_first_person(text)
+        ):
             found.append(f"Nobody says “I”, and it is the memory of {self._manner.seen_by or 'one of them'}.")
         return found
 
     def _voice_faults(self, text: str) -> list[str]:
         voice, own = self._manner.voice, self._manner.seen_by
-        found = telling_faults(text, voice, self._english, self._labels)
-        if own and voice != "third" and names_oneself(text, own):
+        found = story_sentence_faults(text, voice, self._english, self._labels)
+        if own and voice != "third" and names_own_character(text, own):
             found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
         return found
 
     @cached_property
-    def _of_threads(self) -> StorySourceIndex:
+    def _thread_sources(self) -> StorySourceIndex:
         """The sources, and everything that was written before them."""
         return StorySourceIndex([*self._texts, *self._earlier], names=self._names)
 
     def _ungrounded(self, text: str, suspects: Sequence[str], evidence: StorySourceIndex | None = None) -> list[str]:
         evidence = evidence or self.evidence
-        if error_text(text):
+        if is_error_text(text):
             return ["It is an error text, and no story."]
-        unsupported = evidence.look(text, suspects)[1][:CLAIMS_NAMED]
+        unsupported = evidence.check_sentence(text, suspects)[1][:CLAIMS_NAMED]
         found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in unsupported]
-        if instruction_like(text):
+        if has_instruction(text):
             found.append("It repeats an instruction that stands in the messages.")
         if not found and evidence.is_foreign(text):
             found.append("Nothing of what it says stands in the messages.")
         return found
 
-    def _retells(self, text: str) -> bool:
+    def _is_retelling(self, text: str) -> bool:
         words = content_words(text)
         if len(words) < RETOLD_WORDS or not self._before:
             return False
         known = max(len(words & before) for before in self._before) / len(words)
-        return known >= RETOLD and self.finder.shared(text) < RETOLD_HERE
+        return known >= RETOLD and self.finder.overlap(text) < RETOLD_HERE
 
     def _labels(self, role: str) -> bool:
         """Whether a role is only a label of the log, and not a name for somebody in the story."""
@@ -357,19 +362,19 @@ class StoryJudge:
 
     @cached_property
     def _size(self) -> int:
-        return sum(map(words_in, self._texts))
+        return sum(map(count_words, self._texts))
 
 
-def _bare(reply: StoryReply) -> str:
+def _text_without_weights(reply: StoryReply) -> str:
     """The text of a reply without the worths of its sentences."""
     return _WORTH.sub(r"\g<ends>", reply.text)
 
 
 def _statements(reply: StoryReply) -> list[str]:
-    return [*(each.text for each in told(reply)), *(each.text for each in reply.opened)]
+    return [*(each.text for each in weighted_sentences(reply)), *(each.text for each in reply.opened)]
 
 
-def _spaced(text: str) -> str:
+def _space_characters(text: str) -> str:
     """`text` with each character of a script without spaces as a word, so that a few of them show the language."""
     return _DENSE.sub(r" \g<0> ", text)
 
@@ -384,12 +389,16 @@ SURE = 1.5
 """The weight from which on a thread that rules found is kept; also the weight of a model's thread of average worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """Two threads are the same if they share this part of the shorter one's words; different kinds must share more."""
-_kind_words = from_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
+_kind_words = cached_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
 _NO_ID = ThreadId("")
 
 
 def settle_threads(
-    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: ThreadChanges, finder: Finder
+    said: Sequence[ThreadSaid],
+    resolved: Sequence[str],
+    shown: Sequence[Thread],
+    offline: ThreadChanges,
+    finder: PassageFinder,
 ) -> tuple[ThreadChanges, list[str]]:
     """Settle the threads that a model `said` a stretch opens, and `resolved` among those `shown` as open.
 
@@ -398,14 +407,14 @@ def settle_threads(
     left_out: list[str] = []
     opened: list[Thread] = []
     for each in said:
-        thread = _thread(each, offline, finder)
-        if any(_alike(thread, other) for other in shown):
+        thread = _make_thread(each, offline, finder)
+        if any(_is_same_thread(thread, other) for other in shown):
             left_out.append(f"The thread “{thread.text}” is open already.")
-        elif not any(_alike(thread, other) for other in opened):
+        elif not any(_is_same_thread(thread, other) for other in opened):
             opened.append(thread)
     if not said:
         opened = [thread for thread in offline.opened if thread.weight >= SURE]
-    ends, unknown = _closed(resolved, shown, finder)
+    ends, unknown = _match_resolved(resolved, shown, finder)
     left_out += [f"No open thread is called {name!r}." for name in unknown]
     seen = {thread.id for thread in shown}
     closed = [*ends, *(name for name in offline.closed if name not in seen)]
@@ -420,7 +429,7 @@ def settle_threads(
     return changes, left_out
 
 
-def _alike(one: Thread, other: Thread) -> bool:
+def _is_same_thread(one: Thread, other: Thread) -> bool:
     """Whether two threads are the same thread in other words."""
     if one.text.casefold() == other.text.casefold():
         return True
@@ -438,9 +447,9 @@ def _alike(one: Thread, other: Thread) -> bool:
     return len(left & right) >= needed * min(len(left), len(right))
 
 
-def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
+def _make_thread(said: ThreadSaid, offline: ThreadChanges, finder: PassageFinder) -> Thread:
     text, who, whom = (" ".join(each.split()) for each in (said.text, said.who, said.whom))
-    rests = finder.rests(f"{text} {who} {whom}")[:1]
+    rests = finder.supporting(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None
     position = rests[0].position if rests else 0
     # With twice the worth it is kept before a newer one, since there is very little room for threads.
@@ -448,14 +457,14 @@ def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
     found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
     # Rules know exactly where they found it.
-    known = next((other for other in offline.opened if other.source and _alike(found, other)), None)
+    known = next((other for other in offline.opened if other.source and _is_same_thread(found, other)), None)
     if known is not None:
         source, position, weight = known.source, known.position, max(weight, known.weight)
     return replace(found, id=thread_id(kind, text, source), position=position, source=source, weight=weight)
 
 
-def _closed(
-    resolved: Sequence[str], shown: Sequence[Thread], finder: Finder
+def _match_resolved(
+    resolved: Sequence[str], shown: Sequence[Thread], finder: PassageFinder
 ) -> tuple[dict[ThreadId, ThreadEnd | None], list[str]]:
     """The ids of resolved threads, with what ended each if that was given; and names that match no thread."""
     closed: dict[ThreadId, ThreadEnd | None] = {}
@@ -465,15 +474,15 @@ def _closed(
         bare = name.strip(" []()`'\".,:")
         meant = [thread for thread in shown if thread.id == bare or (short(thread.id) == bare[:SHORT] == bare)]
         if len(meant) == 1:
-            closed[meant[0].id] = _end(meant[0], " ".join(how.strip(" ]):—–-").split()), finder)
+            closed[meant[0].id] = _thread_end(meant[0], " ".join(how.strip(" ]):—–-").split()), finder)
         elif given.strip():
             unknown.append(given)
     return closed, unknown
 
 
-def _end(thread: Thread, how: str, finder: Finder) -> ThreadEnd | None:
+def _thread_end(thread: Thread, how: str, finder: PassageFinder) -> ThreadEnd | None:
     """The end of a thread, at the message that shows it; None if no end was given, or no message shows it."""
-    rests = finder.rests(f"{how} {thread.who}")[:1] if how and not instruction_like(how) else ()
+    rests = finder.supporting(f"{how} {thread.who}")[:1] if how and not has_instruction(how) else ()
     if not rests or not rests[0].sources:
         return None
     return ThreadEnd(id=thread.id, text=how, position=rests[0].position, source=rests[0].sources[-1])

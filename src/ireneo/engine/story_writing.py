@@ -15,15 +15,15 @@ from ireneo.engine.story_judging import (
     MIN_WORDS,
     SPARE_WORDS,
     StoryJudge,
-    StoryManner,
     StoryPassage,
+    StoryStyle,
     ToldSentence,
-    place_of,
-    points_back,
+    count_words,
+    make_self_contained,
+    position_and_sources,
+    refers_back,
     settle_threads,
-    standing_alone,
-    told,
-    words_in,
+    weighted_sentences,
 )
 from ireneo.engine.writing import (
     MAX_FAULTS,
@@ -32,14 +32,24 @@ from ireneo.engine.writing import (
     ShownPiece,
     WritingTask,
     as_text,
-    doubts,
-    fitting,
+    dispute_prompt,
+    fitting_indices,
     shown_pieces,
 )
-from ireneo.grounding.claims import neutralise
+from ireneo.grounding.claims import quote_instructions
 from ireneo.grounding.story import sentences
 from ireneo.language.topics import Voice
-from ireneo.log.message import Count, Message, Result, Text, as_said, is_own_block, own_name, short, was_there
+from ireneo.log.message import (
+    Count,
+    Message,
+    Result,
+    Text,
+    is_own_block,
+    is_present,
+    messages_without_recalled,
+    own_name,
+    short,
+)
 from ireneo.log.tree import Annotation
 from ireneo.ports.models import Prompt
 from ireneo.prompts import STORY, STORY_DEEP, STORY_OVERVIEW
@@ -145,7 +155,7 @@ class StoryJob(Struct, frozen=True, kw_only=True):
         return [mention.name for line in self.offline.lines("artifacts") for mention in line.names]
 
 
-class Spoken(Struct, frozen=True, kw_only=True):
+class SpokenText(Struct, frozen=True, kw_only=True):
     """One speech in a message: the speaker and the text."""
 
     label: str
@@ -158,38 +168,38 @@ class Spoken(Struct, frozen=True, kw_only=True):
     @property
     def head(self) -> str:
         """The label in front of the speech; a name is neutralised like any other text."""
-        return data(f"{' '.join(self.label.split())}:") if self.named else f"{self.label}:"
+        return sanitise(f"{' '.join(self.label.split())}:") if self.named else f"{self.label}:"
 
 
-def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
+def heard_speeches(messages: Sequence[Message], character: str) -> list[SpokenText]:
     """The speeches in `messages`; with a `character`, only those that the character said or heard.
 
     Another tool's compaction and what memory recalled are left out, since they are evidence for nothing.
     """
     return [
         spoken
-        for message in as_said(messages)
+        for message in messages_without_recalled(messages)
         if message.draft.origin != "summary" or is_own_block(message.draft)
         for spoken in _speeches_of(message, character)
     ]
 
 
-def _speeches_of(message: Message, character: str) -> Iterator[Spoken]:
+def _speeches_of(message: Message, character: str) -> Iterator[SpokenText]:
     # Whoever is named as present for one part heard the whole message, if the other parts name nobody.
     told = next((part.present for part in message.parts if isinstance(part, Text) and part.present is not None), None)
     speaks = next((part.author for part in message.parts if isinstance(part, Text) and part.author), None)
     for part in message.parts:
         author = part.author if isinstance(part, Text) and part.author else speaks
         present = part.present if isinstance(part, Text) and part.present is not None else told
-        if character and present is not None and not was_there(character, present, author):
+        if character and present is not None and not is_present(character, present, author):
             continue
         if isinstance(part, Text | Result) and (text := part.text.strip()):
             label = author or ("note" if message.draft.origin == "injected" else _LABELS[message.role])
-            yield Spoken(label=label, named=bool(author), text=text, present=present or (), message=message)
+            yield SpokenText(label=label, named=bool(author), text=text, present=present or (), message=message)
 
 
 def passages(
-    spoken: Sequence[Spoken], parts: Sequence[Summary], played: Mapping[str, str] = MappingProxyType({})
+    spoken: Sequence[SpokenText], parts: Sequence[Summary], played: Mapping[str, str] = MappingProxyType({})
 ) -> list[StoryPassage]:
     """The passages that may support a sentence: the lines and threads of `parts`, then each speech.
 
@@ -218,46 +228,46 @@ def _line_text(line: Line) -> str:
     return "\n".join(filter(None, (line.subject, line.text, ", ".join(mention.name for mention in line.names))))
 
 
-def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
+def format_speeches(spoken: Sequence[SpokenText], room: int, count: Count) -> str:
     """Write the speeches in order, one on a line, shortening long ones to fit into `room` tokens."""
-    return _fitted([ShownPiece(each.head, each.text, each.message.id) for each in spoken], room, count)
+    return _fit_pieces([ShownPiece(each.head, each.text, each.message.id) for each in spoken], room, count)
 
 
-def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
+def format_summaries(parts: Sequence[Summary], room: int, count: Count) -> str:
     """Write summaries of a story, numbered and with their names, if necessary without the least valuable sentences."""
     shown = NOTHING
     for least in range(MAX_WORTH + 1):
         told = [
-            ShownPiece(f"[{number}]", f"{_weighty(part, least)}{_names(part)}", part.id)
+            ShownPiece(f"[{number}]", f"{_heaviest_prose(part, least)}{_names_note(part)}", part.id)
             for number, part in enumerate(parts, 1)
         ]
         shown = "\n".join(f"{each.head} {_on_one_line(each.text)}" for each in told)
         if count(shown) <= room:
             return shown or NOTHING
-    return _fitted(told, room, count)
+    return _fit_pieces(told, room, count)
 
 
-def _weighty(part: Summary, least: float) -> str:
+def _heaviest_prose(part: Summary, least: float) -> str:
     """The prose of a summary without sentences of less worth than `least`; the best one is always kept."""
     lines = [line for line in part.lines("story") if line.text]
     most = max((line.weight for line in lines), default=0.0)
     return " ".join(" ".join(line.text.split()) for line in lines if line.weight >= min(least, most))
 
 
-def shown_before(text: str, count: Count) -> str:
+def cut_previous_text(text: str, count: Count) -> str:
     """Cut the text of the summary before to its room; the beginning is cut off, since the end matters most."""
     while text and count(text) > BEFORE_TOKENS:
         text = text[len(text) // 8 + 1 :].partition(" ")[2]
-    return data(text) or NOTHING
+    return sanitise(text) or NOTHING
 
 
-def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
+def format_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
     """Write the open threads with their short ids, those of most weight if room is short; also return these."""
     lines = list(map(_thread_line, threads))
     if count("\n".join(lines)) <= THREADS_TOKENS:
         return "\n".join(lines) or NOTHING, list(threads)
     best = sorted(range(len(threads)), key=lambda place: -threads[place].weight)
-    kept = fitting(lines, best, THREADS_TOKENS, count)
+    kept = fitting_indices(lines, best, THREADS_TOKENS, count)
     return "\n".join(lines[place] for place in kept) or NOTHING, [threads[place] for place in kept]
 
 
@@ -274,11 +284,11 @@ def known_names(before: Sequence[Summary]) -> tuple[str, ...]:
     return tuple(name for name in ranked if not any(words[name] < other for other in words.values()))
 
 
-def shown_known(names: Sequence[str], count: Count) -> str:
+def format_known_names(names: Sequence[str], count: Count) -> str:
     """Write as many known names as there is room for."""
     plain = [" ".join(each.split()) for each in names]
-    shown = fitting(plain, range(len(plain)), KNOWN_TOKENS, count)
-    return data(", ".join(plain[place] for place in shown)) or NOTHING
+    shown = fitting_indices(plain, range(len(plain)), KNOWN_TOKENS, count)
+    return sanitise(", ".join(plain[place] for place in shown)) or NOTHING
 
 
 def story_text(summary: Summary) -> str:
@@ -286,47 +296,47 @@ def story_text(summary: Summary) -> str:
     return " ".join(" ".join(line.text.split()) for line in summary.lines("story") if line.text)
 
 
-def data(text: str) -> str:
+def sanitise(text: str) -> str:
     """Make a text harmless for a prompt: without instructions, and without tags that frame it."""
-    return neutralise(text, _FRAMES)
+    return quote_instructions(text, _FRAMES)
 
 
 def _thread_line(thread: Thread) -> str:
     people = " → ".join(filter(None, (thread.who, thread.whom)))
     text = " ".join(f"{thread.kind}{f' ({people})' if people else ''}: {thread.text}".split())
-    return f"{short(thread.id)} {data(text)}"
+    return f"{short(thread.id)} {sanitise(text)}"
 
 
-def _names(part: Summary) -> str:
+def _names_note(part: Summary) -> str:
     names = [mention.name for line in part.lines("artifacts") for mention in line.names][:NAMES_SHOWN]
     return f" (names: {', '.join(names)})" if names else ""
 
 
-def _fitted(told: Sequence[ShownPiece], room: int, count: Count) -> str:
+def _fit_pieces(told: Sequence[ShownPiece], room: int, count: Count) -> str:
     pieces = [ShownPiece(each.head, " ".join(each.text.split()), each.opener) for each in told]
     return shown_pieces(pieces, room, count, _on_one_line) or NOTHING
 
 
 def _on_one_line(text: str) -> str:
     """Put a text on one line and make it harmless, so that it can't pose as another speaker."""
-    return data(" ".join(text.split()))
+    return sanitise(" ".join(text.split()))
 
 
-class _StoryJudged(Judged, frozen=True, kw_only=True):
+class _JudgedStory(Judged, frozen=True, kw_only=True):
     sentences: Sequence[ToldSentence]
     threads: Sequence[ThreadSaid]
     reply: StoryReply
 
 
-class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
+class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
     """The question for one summary of a story, and the check of its reply."""
 
     def __init__(self, job: StoryJob, count: Count) -> None:
-        spoken = heard(job.messages, job.seen_by)
+        spoken = heard_speeches(job.messages, job.seen_by)
         named = not spoken or any(each.named for each in spoken)
-        threads, self._shown = shown_threads(job.open, count)
+        threads, self._shown = format_threads(job.open, count)
         before = story_text(job.before) if job.before else ""
-        fields = _shown(job, job.names, named, threads, count)
+        fields = _prompt_fields(job, job.names, named, threads, count)
         self.reply = OverviewReply if job.room else StoryReply
         if job.is_deep:
             place, text = "parts", STORY_OVERVIEW if job.room else STORY_DEEP
@@ -339,8 +349,8 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         empty = text.render(**fields, **{place: ""})
         # When an answer is asked for again, it is shown with its faults.
         room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
-        fields[place] = _story(job, spoken, max(room, MIN_ROOM), count)
-        manner = StoryManner(
+        fields[place] = _format_sources(job, spoken, max(room, MIN_ROOM), count)
+        manner = StoryStyle(
             voice=job.voice,
             seen_by=own_name(job.seen_by),
             named=named,
@@ -351,7 +361,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         self.voice = job.voice
         self._prompt = text.render(**fields)
         # Text that is only shown is evidence that people exist, but not of what they did.
-        aside = [f"{each.label} {each.text}" for each in heard(job.aside, job.seen_by)]
+        aside = [f"{each.label} {each.text}" for each in heard_speeches(job.aside, job.seen_by)]
         named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts, dict(job.played)), before, manner, named_there, aside)
 
@@ -365,15 +375,15 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         """The names of the offline text that are shown."""
         return self.job.names[:NAMES_SHOWN]
 
-    def read(self, reply: AnyStoryReply) -> StoryReply:
+    def parse(self, reply: AnyStoryReply) -> StoryReply:
         """Return the reply itself; an overview opens and resolves nothing."""
         return reply if isinstance(reply, StoryReply) else StoryReply(text=reply.text, names=reply.names)
 
     def repair(self, answer: StoryReply) -> tuple[Prompt, StoryReply] | None:
         """The question again, with the answer and a list of its faults."""
         faults = self._judge.faults(answer)
-        few = self.job.room and len(faults) <= FEW_FAULTS * len(told(answer))
-        if not faults or (few and not self._judge.fatal(answer)):
+        few = self.job.room and len(faults) <= FEW_FAULTS * len(weighted_sentences(answer))
+        if not faults or (few and not self._judge.fatal_faults(answer)):
             return None
         listed = "\n".join(f"- {fault}" for fault in faults[:MAX_FAULTS])
         given = msgspec.json.encode(answer).decode()
@@ -388,22 +398,22 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         """Return the second reply, which is complete."""
         return again
 
-    def judge(self, answer: StoryReply) -> _StoryJudged:
+    def judge(self, answer: StoryReply) -> _JudgedStory:
         """Strike unsupported sentences and clauses, and the threads if the text is struck."""
-        suspects = self._judge.suspects(answer)
-        said = told(answer)
-        standing = self._standing(answer, said, suspects)
+        suspects = self._judge.unknown_names(answer)
+        said = weighted_sentences(answer)
+        standing = self._surviving_sentences(answer, said, suspects)
         # A sentence with a struck clause is counted as struck.
         struck = sum(left.text != each.text for left, each in zip(standing, said, strict=True))
-        kept = _cut(standing_alone(each for each in standing if each.text), self.job.most_words)
+        kept = _most_valuable(make_self_contained(each for each in standing if each.text), self.job.most_words)
         trusted = bool(kept) and struck <= MAX_STRUCK * len(standing)
         threads: list[ThreadSaid] = []
         if not self.job.is_deep:
             if trusted:
                 opened = [each for each in answer.opened if not self._judge.thread_faults(each, suspects)]
-                threads = [self._judge.named(each) for each in opened]
+                threads = [self._judge.with_character_name(each) for each in opened]
             struck += len(answer.opened) - len(threads)
-        return _StoryJudged(
+        return _JudgedStory(
             kept=[each.text for each in kept],
             complaints=self._judge.faults(answer),
             struck=struck,
@@ -413,11 +423,11 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
             reply=answer,
         )
 
-    def supported(self, answer: StoryReply) -> float:
+    def supported_share(self, answer: StoryReply) -> float:
         """The share of the reply's claims that the sources support."""
-        return self._judge.supported(answer)
+        return self._judge.supported_share(answer)
 
-    def texts(self, judged: _StoryJudged, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
+    def texts(self, judged: _JudgedStory, writing: Writing) -> tuple[Sequence[Summary], Sequence[str]]:
         """The prose that passed the check, names, threads, and what is taken over from the offline text."""
         job = self.job
         writing = replace(writing, disputes=tuple(each.id for each in job.disputes))
@@ -431,7 +441,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
             )
         text = replace(
             text,
-            sections=_sections(job, self._judge, judged.sentences, self._judge.names(judged.reply)),
+            sections=_sections(job, self._judge, judged.sentences, self._judge.supported_names(judged.reply)),
             threads=threads,
             retellings=1 + max((part.retellings for part in job.parts), default=0),
             # An overview opens to what it replaces.
@@ -439,43 +449,44 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _StoryJudged]):
         )
         return (text,), left_out
 
-    def _standing(
+    def _surviving_sentences(
         self, answer: StoryReply, said: Sequence[ToldSentence], suspects: Sequence[str]
     ) -> list[ToldSentence]:
         """The rest of each sentence after the check, possibly empty."""
-        lost = fatal = bool(self._judge.fatal(answer))
+        lost = fatal = bool(self._judge.fatal_faults(answer))
         out: list[ToldSentence] = []
         for each in said:
             # If the sentence before is gone, it is unclear who “she” is.
-            gone = fatal or (lost and points_back(each.text))
-            left = "" if gone else self._judge.standing(each.text, suspects)
+            gone = fatal or (lost and refers_back(each.text))
+            left = "" if gone else self._judge.usable_part(each.text, suspects)
             lost = not left
             out.append(ToldSentence(left, each.worth))
         return out
 
 
-def _shown(job: StoryJob, names: Sequence[str], named: bool, threads: str, count: Count) -> dict[str, str]:
+def _prompt_fields(job: StoryJob, names: Sequence[str], named: bool, threads: str, count: Count) -> dict[str, str]:
     """The fields of a prompt apart from the stretch itself."""
-    speaks = {each.label for each in heard(job.messages, job.seen_by)}
+    speaks = {each.label for each in heard_speeches(job.messages, job.seen_by)}
     known = {
         "voice": story_voice(job.voice, own_name(job.seen_by), named=named),
-        "before": shown_before(story_text(job.before) if job.before else "", count),
-        "known": shown_known(job.known, count),
-        "played": _played([each for each in job.played if not job.messages or each[0] in speaks]),
-        "names": data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING,
-        "disputes": doubts(job.disputes),
-        "words": _asked(job),
+        "before": cut_previous_text(story_text(job.before) if job.before else "", count),
+        "known": format_known_names(job.known, count),
+        "played": _format_players([each for each in job.played if not job.messages or each[0] in speaks]),
+        "names": sanitise(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING,
+        "disputes": dispute_prompt(job.disputes),
+        "words": _format_asked_words(job),
     }
     return known if job.is_deep else {**known, "threads": threads}
 
 
-def _played(played: Sequence[tuple[str, str]]) -> str:
+def _format_players(played: Sequence[tuple[str, str]]) -> str:
     return (
-        data("; ".join(f"{' '.join(name.split())} by {' '.join(author.split())}" for author, name in played)) or NOTHING
+        sanitise("; ".join(f"{' '.join(name.split())} by {' '.join(author.split())}" for author, name in played))
+        or NOTHING
     )
 
 
-def _asked(job: StoryJob) -> str:
+def _format_asked_words(job: StoryJob) -> str:
     return f"{job.asked_words:,}" if job.room else f"{job.asked_words - SPARE_WORDS} to {job.asked_words}"
 
 
@@ -485,36 +496,36 @@ def stretch_prompt(jobs: Sequence[StoryJob], count: Count) -> Prompt:
     The leaves come first among `jobs`, in order; everything is written from messages. The reply is a `StoryReplies`.
     """
     leaves = [job for job in jobs if not job.is_deep]
-    spoken = [heard(job.messages, job.seen_by) for job in leaves]
+    spoken = [heard_speeches(job.messages, job.seen_by) for job in leaves]
     named = any(each.named for part in spoken for each in part)
     names = list(dict.fromkeys(name for job in leaves for name in job.names[: NAMES_SHOWN // 2]))
     whole = replace(leaves[0], messages=tuple(message for job in leaves for message in job.messages))
-    fields = _shown(whole, names, named, shown_threads(whole.open, count)[0], count)
+    fields = _prompt_fields(whole, names, named, format_threads(whole.open, count)[0], count)
     numbers = {job.offline.first_position: number for number, job in enumerate(leaves, 1)}
     ends = {job.offline.last_position: number for number, job in enumerate(leaves, 1)}
-    asked = [f"{number}. of part {number}: {_asked(job)} words" for number, job in enumerate(leaves, 1)]
+    asked = [f"{number}. of part {number}: {_format_asked_words(job)} words" for number, job in enumerate(leaves, 1)]
     for number, job in enumerate(jobs[len(leaves) :], len(leaves) + 1):
         first, last = numbers[job.offline.first_position], ends[job.offline.last_position]
-        asked.append(f"{number}. of parts {first} to {last} as one: {_asked(job)} words")
+        asked.append(f"{number}. of parts {first} to {last} as one: {_format_asked_words(job)} words")
     fields |= {"several": story_parts(deep=len(jobs) > len(leaves)), "reply": SEVERAL_STORIES}
     fields["task"] = "\n".join(["the new stretch:", *asked])
     empty = STORY.render(**fields, messages="")
     most = STORY.max_tokens + TEXT_TOKENS * len(jobs)
     room = leaves[0].window_tokens - count(empty.system) - count(empty.user) - most
     each_room = max(room // len(leaves), MIN_ROOM)
-    shown = [f"=== Part {number}\n{shown_speech(part, each_room, count)}" for number, part in enumerate(spoken, 1)]
+    shown = [f"=== Part {number}\n{format_speeches(part, each_room, count)}" for number, part in enumerate(spoken, 1)]
     return replace(STORY.render(**fields, messages="\n\n".join(shown)), max_tokens=most)
 
 
-def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:
+def _format_sources(job: StoryJob, spoken: Sequence[SpokenText], room: int, count: Count) -> str:
     """Write the sources for the prompt: the summaries in order, then the messages that no summary covers yet."""
     if not job.parts:
-        return shown_speech(spoken, room, count)
+        return format_speeches(spoken, room, count)
     if not spoken:
-        return shown_parts(job.parts, room, count)
+        return format_summaries(job.parts, room, count)
     # Each gets half, and the other what one leaves.
-    parts = shown_parts(job.parts, max(room // 2, room - count(shown_speech(spoken, room, count))), count)
-    speech = shown_speech(spoken, max(room - count(parts), 1), count)
+    parts = format_summaries(job.parts, max(room // 2, room - count(format_speeches(spoken, room, count))), count)
+    speech = format_speeches(spoken, max(room - count(parts), 1), count)
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
 
 
@@ -523,27 +534,29 @@ def _sections(
 ) -> tuple[Section, ...]:
     """The sections of the summary: the prose, those taken over from the offline text, and the names."""
     line = _names_line(job, names)
-    out = [Section(name="story", lines=tuple(_lines(judge, kept, line.names)))]
+    out = [Section(name="story", lines=tuple(_story_lines(judge, kept, line.names)))]
     out += [section for section in job.offline.sections if section.name not in ("story", "artifacts")]
     return (*out, *([Section(name="artifacts", lines=(line,))] if line.names else []))
 
 
-def _lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Mention]) -> list[Line]:
+def _story_lines(judge: StoryJudge, kept: Sequence[ToldSentence], names: Sequence[Mention]) -> list[Line]:
     out = []
     for number, each in enumerate(kept):
         place = number / max(len(kept) - 1, 1)
-        position, sources = place_of([rest for one in sentences(each.text) for rest in judge.finder.rests(one, place)])
+        position, sources = position_and_sources(
+            [rest for one in sentences(each.text) for rest in judge.finder.supporting(one, place)]
+        )
         within = tuple(mention for mention in names if mention.name in each.text)
         out.append(Line(text=each.text, names=within, weight=each.worth, position=position, sources=sources))
     return out
 
 
-def _cut(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
+def _most_valuable(kept: Sequence[ToldSentence], most: int) -> list[ToldSentence]:
     """Choose the most valuable sentences with at most `most` words in total, at least one, in their order."""
     best = sorted(range(len(kept)), key=lambda place: (-kept[place].worth, place))
     out: list[int] = []
     for place in best:
-        most -= words_in(kept[place].text)
+        most -= count_words(kept[place].text)
         if most < 0 and out:
             break
         out.append(place)

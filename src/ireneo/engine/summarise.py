@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.context.story import overview_room, untold
 from ireneo.context.story_blocks import is_model_written, mostly_model_written
 from ireneo.context.view import ContextOptions
-from ireneo.engine.context import StoredReader, best_texts, keep_made, text_id, undisputed_summarizer
+from ireneo.engine.context import StoredReader, best_texts, store_made, text_id, undisputed_summarizer
 from ireneo.engine.encode import check_budget
 from ireneo.engine.notes import STRETCH_SUMMARIZER, due_stretches, notes_job
 from ireneo.engine.story_writing import StoryJob, StoryTask, known_names, stretch_prompt
@@ -36,13 +36,13 @@ from ireneo.summaries.overview import (
     asked_budget,
     is_current,
     is_narrow,
+    notes_within,
     overview_summarizer,
-    said_within,
     tail_summarizer,
 )
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import make_deeper, make_leaf, settings, source_depth
-from ireneo.summaries.story_path import Grown, StoryPath, open_threads
+from ireneo.summaries.story_path import StoryPath, StoryState, open_threads
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import join
 
@@ -120,7 +120,7 @@ def due_texts(
             waits_for = span.last_position
         if len(ready) >= OFFERED:
             break
-    disputed = _disputed(tx, key, options, voice)
+    disputed = _disputed_summaries(tx, key, options, voice)
     reader = StoredReader(tx, key, head, options, voice)
     path = StoryPath(reader, options.policy, budget=options.budget)
     grown = path.grow(0) if ready or disputed or options.budget else None
@@ -130,7 +130,7 @@ def due_texts(
     ready += [tail] if tail and tail.id not in resting else []
     # It is written from the texts of all leaves, once these exist.
     if overview and not ([each for each in ready if each is not tail] or disputed or waits_for is not None):
-        overview = overview if is_told(path, row) else None
+        overview = overview if is_mostly_written(path, row) else None
         ready += [overview] if overview and overview.id not in resting else []
     # Who plays whom is counted over the whole path, since characters are seldom called by name at a table.
     cast = cast_section([node.lines("cast") for node in row], DEEP_LINES) if ready or disputed else None
@@ -201,7 +201,7 @@ def _is_waiting(lease: Lease, now: datetime) -> bool:
     return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
 
-def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice) -> list[Summary]:
+def _disputed_summaries(tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice) -> list[Summary]:
     """The summaries that were disputed and not written again since."""
     out: list[Summary] = []
     by_hand = {note.about for note in options.by_hand}
@@ -282,7 +282,7 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
     failed: ModelError | None = None
     if len(story.jobs) > 1:
         try:
-            answers = await _answers(story, count, model)
+            answers = await _ask_for_all(story, count, model)
         except (BadReply, ModelRefused) as error:
             failed = error
     written: dict[SummaryId, WrittenSummary] = {}
@@ -302,10 +302,10 @@ async def _write_story(story: _StoryStretch, count: Count, model: LanguageModel)
                 break
     if failed and not written:
         raise failed
-    return _joined_result(list(written.values()), () if failed is None else (str(failed),))
+    return _join_results(list(written.values()), () if failed is None else (str(failed),))
 
 
-async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[AnyStoryReply]]:
+async def _ask_for_all(story: _StoryStretch, count: Count, model: LanguageModel) -> Mapping[int, Reply[AnyStoryReply]]:
     """Ask for all texts of a stretch at once; the answers by their numbers, the first with the total cost."""
     prompt = await asyncio.to_thread(stretch_prompt, story.jobs, count)
     answer = await model.ask(prompt, StoryReplies)
@@ -317,7 +317,7 @@ async def _answers(story: _StoryStretch, count: Count, model: LanguageModel) -> 
     return out
 
 
-def _joined_result(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
+def _join_results(written: Sequence[WrittenSummary], failed: Sequence[str]) -> WrittenSummary:
     """Join the results of several texts."""
     writings = [each.writing for each in written]
     verdicts = [each.verdict for each in written]
@@ -346,7 +346,7 @@ def _story_stretch(
             f"A summary of the stretch {stretch.id} was taken out of the store before it was written."
         )
     options = replace(options, notes=tuple(tx.annotations.on_path(key, stretch.last)))
-    before, leaves = _before(tx, key, summaries[0], options, voice)
+    before, leaves = _summaries_before(tx, key, summaries[0], options, voice)
     played = [(each.player, each.full or each.name) for each in known_cast([stretch]).people if each.player]
     jobs = tuple(replace(_story_job(tx, key, summary, options, voice), played=tuple(played)) for summary in summaries)
     story = _StoryStretch(jobs=jobs, before=tuple(before), leaves=tuple(leaves), options=options)
@@ -407,11 +407,11 @@ def _story_sources(
     if _is_from_messages(summary, options):
         return _messages_heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head_at_end(tx, key, summary), options, voice), options.policy)
-    told = path.under(summary, source_depth(summary.depth, story))
+    told = path.summaries_under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
 
-def _before(
+def _summaries_before(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Summary], Sequence[Summary]]:
     """The summaries before a summary, as fine as they were shown when its first message came, and all leaves."""
@@ -421,7 +421,7 @@ def _before(
         return (), ()
     path = StoryPath(StoredReader(tx, key, head_of(before[0]), options, voice), options.policy)
     row = path.row()
-    leaves = [leaf for node in row for leaf in path.under(node, 1)]
+    leaves = [leaf for node in row for leaf in path.summaries_under(node, 1)]
     return best_texts(tx, key, row, options, voice, None), best_texts(tx, key, leaves, options, voice, None)
 
 
@@ -440,7 +440,7 @@ async def due_summaries(store: Store, key: SessionKey, branch: str, options: Con
     """The stretches that a context rebuilt now would show and that have no text yet, or a disputed one."""
     check_budget(options.budget)
     due, made = await store.read(_due_summaries, key, branch, options, voice)
-    await keep_made(store, key, made, due.erased)
+    await store_made(store, key, made, due.erased)
     return due
 
 
@@ -495,17 +495,17 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
         sections=(),
         sources=(),
     )
-    disputes = [note.id for note in said_within(bare, options.notes)]
+    disputes = [note.id for note in notes_within(bare, options.notes)]
     return replace(bare, id=text_id(bare, disputes, voice))
 
 
-def is_told(path: StoryPath, row: Sequence[Summary]) -> bool:
+def is_mostly_written(path: StoryPath, row: Sequence[Summary]) -> bool:
     """Whether models wrote most of the leaves under a row, so that an overview can be written."""
     return mostly_model_written(_leaf_texts(path, row))
 
 
 def _leaf_texts(path: StoryPath, row: Sequence[Summary]) -> Sequence[Summary]:
-    return path.reader.texts([leaf for node in row for leaf in path.under(node, 1)])
+    return path.reader.texts([leaf for node in row for leaf in path.summaries_under(node, 1)])
 
 
 def overview_job(
@@ -533,7 +533,7 @@ def overview_job(
         ),
         parts=tuple(leaves),
         played=tuple(played),
-        disputes=tuple(said_within(overview, options.notes)),
+        disputes=tuple(notes_within(overview, options.notes)),
         voice=voice,
         seen_by=options.policy.seen_by,
         room=min(max(overview_room(path, options), LEAST_TOKENS), MOST_TOKENS),
@@ -544,7 +544,7 @@ def overview_job(
 # The newest messages, summarised before their leaf is due if narrow contexts have no room for them.
 
 
-def _due_tail(reader: StoredReader, grown: Grown) -> Summary | None:
+def _due_tail(reader: StoredReader, grown: StoryState) -> Summary | None:
     """The text of newest messages that must be written for contexts of the reader's budget, without its content."""
     options = reader.options
     if not options.budget or options.policy.seen_by or settings(options.policy).running or grown.behind:
@@ -574,7 +574,7 @@ def _tail_job(tx: Transaction, key: SessionKey, tail: Summary, options: ContextO
     """The sources of a text of newest messages, which are like those of a leaf."""
     options = replace(options, notes=tuple(tx.annotations.on_path(key, tail.last)))
     messages = _messages_heard(tx, key, tail, tail.first_position, options.policy)
-    before, leaves = _before(tx, key, tail, options, voice)
+    before, leaves = _summaries_before(tx, key, tail, options, voice)
     opened = _open_before(leaves or before, tail, options)
     leaf = make_leaf(messages, opened, options.policy)
     played = [(each.player, each.full or each.name) for each in known_cast([tail]).people if each.player]

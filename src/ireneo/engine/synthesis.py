@@ -19,9 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.shorten import excerpt, shorten
-from ireneo.engine.lesson_evidence import RunEvidence, Verified, named_in, verify
+from ireneo.engine.lesson_evidence import RunEvidence, Verified, project_claims, verify
 from ireneo.errors import ModelError
-from ireneo.grounding.claims import claims, neutralise
+from ireneo.grounding.claims import claims, quote_instructions
 from ireneo.grounding.evidence import SourceIndex, call_text, source_texts
 from ireneo.language.words import terms
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
@@ -34,7 +34,7 @@ from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.prompts import LESSONS, LESSONS_LOOK
 from ireneo.prompts.replies import LessonSaid, LessonsLook, LessonsReply
-from ireneo.summaries.own_words import said_in_results
+from ireneo.summaries.own_words import user_words_in_result
 from ireneo.summaries.statements import prose, prose_worth
 
 OWN_TOOLS = "ireneo"
@@ -118,7 +118,7 @@ async def synthesise(
         for each in those
         if 1 <= each.lesson <= len(asked)
     ]
-    held = await asyncio.to_thread(_verified, answer.value.lessons, evidence)
+    held = await asyncio.to_thread(_verify_all, answer.value.lessons, evidence)
     if held:
         look, second = await asyncio.to_thread(_second_look, held, told, evidence, count)
         try:
@@ -132,9 +132,9 @@ async def synthesise(
                 for each in looked.value.dropped
                 if 1 <= each.lesson <= len(held) and 1 <= each.known <= len(look.near)
             ]
-            held = await asyncio.to_thread(_looked_at, held, looked.value, look.evidence)
-    kept, refused = _chosen(held)
-    kept += await asyncio.to_thread(_observed_again, again, evidence)
+            held = await asyncio.to_thread(_apply_second_look, held, looked.value, look.evidence)
+    kept, refused = _choose_lessons(held)
+    kept += await asyncio.to_thread(_observe_known, again, evidence)
     letters = dict(zip(ascii_lowercase, drawn, strict=False))
     worthless = frozenset(letters[each].cue for each in answer.value.worthless if each in letters)
     return Synthesis(observations=tuple(kept), worthless=worthless, refused=refused, usage=tuple(usage))
@@ -148,17 +148,18 @@ def _prompt(
     count: Count,
 ) -> tuple[list[Message], Prompt]:
     """The messages that a model is shown, and the prompt."""
-    rooms = _rooms(material)
+    rooms = _message_allowances(material)
     shown = [message for message in material.messages if message.id in rooms]
     prompt = LESSONS.render(
-        about=_about(material),
-        diary=_cut(render_diary(entries), DIARY_TOKENS, count) or "(nothing was tried)",
-        messages=_numbered(dict(enumerate(shown, 1)), rooms, count),
+        about=_describe_run(material),
+        diary=_shorten_for_prompt(render_diary(entries), DIARY_TOKENS, count) or "(nothing was tried)",
+        messages=_render_numbered(dict(enumerate(shown, 1)), rooms, count),
         drawn="\n".join(
-            f"{at}. {neutralise(each.text, _FENCES)}" for at, each in zip(ascii_lowercase, drawn, strict=False)
+            f"{at}. {quote_instructions(each.text, _FENCES)}" for at, each in zip(ascii_lowercase, drawn, strict=False)
         )
         or "(nothing)",
-        known="\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(told, 1)) or "(none)",
+        known="\n".join(f"{at}. {quote_instructions(each.text, _FENCES)}" for at, each in enumerate(told, 1))
+        or "(none)",
     )
     return shown, prompt
 
@@ -172,31 +173,31 @@ def _cited_in_diary(
     return tuple(each for each in material.messages if each.id in named)
 
 
-def _about(material: RunMaterial) -> str:
+def _describe_run(material: RunMaterial) -> str:
     project = f"project {material.project}" if material.project else "no project is named"
     began = next((each.draft.at for each in material.messages if each.draft.at), None)
     when = f"; begun on {began:%Y-%m-%d}" if began else ""
     return f"{project}{when}; {_OUTCOMES.get(material.outcome, 'how it came out, nobody noted')}."
 
 
-def _rooms(material: RunMaterial) -> dict[MessageId, int]:
+def _message_allowances(material: RunMaterial) -> dict[MessageId, int]:
     """The messages that are shown, with their allowance in tokens: the most valuable ones that fit."""
     tasks = read_tasks(material)
-    messages = {message.id: message for message in _own(material)}
-    worth = _worths(list(messages.values()), tasks)
+    messages = {message.id: message for message in _own_messages(material)}
+    worth = _message_values(list(messages.values()), tasks)
     failed = {step.answer for task in tasks for step in task.steps if step.failed}
     out: dict[MessageId, int] = {}
     left = SHOWN_TOKENS
     for name in sorted(messages, key=lambda each: (-worth.get(each, 0.0), -messages[each].position)):
-        room = _room(messages[name], failed=name in failed)
+        room = _message_allowance(messages[name], failed=name in failed)
         cost = min(room, messages[name].tokens)
         if cost <= left - (0 if worth.get(name, 0.0) > LEAST_SAID else SHOWN_TOKENS - FILLED_TOKENS):
             out[name] = room
             left -= cost
-    return _widened(out, messages)
+    return _widen_allowances(out, messages)
 
 
-def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message]) -> dict[MessageId, int]:
+def _widen_allowances(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message]) -> dict[MessageId, int]:
     """The allowances, multiplied as far as there is room."""
     for times in WIDER:
         if sum(min(times * room, messages[name].tokens) for name, room in rooms.items()) <= SHOWN_TOKENS:
@@ -204,12 +205,12 @@ def _widened(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message])
     return rooms
 
 
-def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
+def _message_values(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
     """The worth of messages: the user's, those of costly failures, the agent's reasons, and the ends of tasks."""
     worth: dict[MessageId, float] = {}
     called = {call.id: message.id for message in messages for call in message.draft.calls}
     for message in messages:
-        answered = [each for each in message.draft.results if any(True for _ in said_in_results(each))]
+        answered = [each for each in message.draft.results if any(True for _ in user_words_in_result(each))]
         if message.role == "user" or answered:
             worth[message.id] = 100.0
             # Without its call, a refusal would seem to concern the call shown before.
@@ -231,7 +232,7 @@ def _worths(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageI
     return worth
 
 
-def _own(material: RunMaterial) -> list[Message]:
+def _own_messages(material: RunMaterial) -> list[Message]:
     """The run's messages, without the answers of the memory's own tools."""
     recalled = {call.id for each in material.messages for call in each.draft.calls if OWN_TOOLS in call.name.lower()}
     return [each for each in material.messages if not any(answer.call_id in recalled for answer in each.draft.results)]
@@ -242,13 +243,13 @@ def _costliest(tasks: Sequence[Task]) -> list[Attempt]:
     return sorted(failed, key=lambda each: -(each.cost.tokens + 50 * each.cost.seconds + 500 * each.times))[:COSTLIEST]
 
 
-def _room(message: Message, *, failed: bool) -> int:
+def _message_allowance(message: Message, *, failed: bool) -> int:
     if message.role == "tool":
         return ERROR_TOKENS if failed else OUTPUT_TOKENS
     return AGENT_TOKENS if message.role == "assistant" else USER_TOKENS
 
 
-def _numbered(
+def _render_numbered(
     shown: Mapping[int, Message],
     rooms: Mapping[MessageId, int],
     count: Count,
@@ -262,21 +263,27 @@ def _numbered(
         last = message.position
         room = rooms.get(message.id, AGENT_TOKENS)
         names = wanted.get(message.id, set())
-        parts = [_cut(_about_names(without_recalled(message.text), names, room, count), room, count)]
+        parts = [
+            _shorten_for_prompt(_lines_near_names(without_recalled(message.text), names, room, count), room, count)
+        ]
         for result in message.draft.results:
             output = without_recalled(result.text)
-            text = _about_names(output, names, room, count)
+            text = _lines_near_names(output, names, room, count)
             # In a long output the line with the error may be anywhere.
             telling = excerpt(text, room, "", count) if text == output else None
-            parts.append(neutralise(telling, _FENCES) if telling else _cut(text, room, count))
-        called = CALL_TOKENS * max(room // _room(message, failed=False), 1)
-        calls = (" ".join(_about_names(call_text(call), names, called, count).split()) for call in message.draft.calls)
-        parts = [text for text in parts if text.strip()] + [f"→ {_cut(text, called, count)}" for text in calls]
+            parts.append(quote_instructions(telling, _FENCES) if telling else _shorten_for_prompt(text, room, count))
+        called = CALL_TOKENS * max(room // _message_allowance(message, failed=False), 1)
+        calls = (
+            " ".join(_lines_near_names(call_text(call), names, called, count).split()) for call in message.draft.calls
+        )
+        parts = [text for text in parts if text.strip()] + [
+            f"→ {_shorten_for_prompt(text, called, count)}" for text in calls
+        ]
         lines.append(f"[{number}] {_SPEAKERS.get(message.role, message.role)}: " + "\n".join(parts))
     return "\n".join(lines)
 
 
-def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
+def _lines_near_names(text: str, names: set[str], room: int, count: Count) -> str:
     """The first line of a text, and the lines near one of `names`; the whole text if it fits or none is in it."""
     lines = text.splitlines()
     held = [at for at, line in enumerate(lines) if any(name in line for name in names)]
@@ -289,16 +296,16 @@ def _about_names(text: str, names: set[str], room: int, count: Count) -> str:
     return "\n".join(told)
 
 
-def _cut(text: str, most: int, count: Count) -> str:
+def _shorten_for_prompt(text: str, most: int, count: Count) -> str:
     cut = shorten(text, most, "", count)
-    return neutralise(cut.text() if cut else text, _FENCES)
+    return quote_instructions(cut.text() if cut else text, _FENCES)
 
 
-def _verified(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tuple[LessonSaid, Verified]]:
+def _verify_all(lessons: Sequence[LessonSaid], evidence: RunEvidence) -> list[tuple[LessonSaid, Verified]]:
     return [(each, verify(each, evidence)) for each in lessons]
 
 
-class _Look(Struct, frozen=True, kw_only=True):
+class _SecondLook(Struct, frozen=True, kw_only=True):
     """The material shown to a model for its second look at the lessons."""
 
     evidence: RunEvidence
@@ -309,39 +316,39 @@ class _Look(Struct, frozen=True, kw_only=True):
 
 def _second_look(
     held: Sequence[tuple[LessonSaid, Verified]], known: Sequence[Record], evidence: RunEvidence, count: Count
-) -> tuple[_Look, Prompt]:
+) -> tuple[_SecondLook, Prompt]:
     """The prompt for a second look at lessons, with the messages they cite and others that name the same."""
-    own = _own(evidence.material)
+    own = _own_messages(evidence.material)
     near: dict[MemoryId, Record] = {}
     wanted: dict[MessageId, set[str]] = {}
     more: dict[MessageId, Message] = {}
     words = {each.id: _words_of(each.text) for each in known}
     for said, _ in held:
-        named = {claim.text for claim in named_in(f"{said.lesson} {said.way_out} {said.way}")} | {said.why} - {""}
+        named = {claim.text for claim in project_claims(f"{said.lesson} {said.way_out} {said.way}")} | {said.why} - {""}
         cited = evidence.cited(said.messages)
-        related = _related(said, cited, own, evidence)
+        related = _related_messages(said, cited, own, evidence)
         for each in (*cited, *related):
             wanted.setdefault(each.id, set()).update(named)
         more |= {each.id: each for each in related if each not in evidence.shown}
-        nearest = sorted((-_likeness(_words_of(said.lesson), words[each.id]), each.id) for each in known)[:NEIGHBOURS]
+        nearest = sorted((-_jaccard(_words_of(said.lesson), words[each.id]), each.id) for each in known)[:NEIGHBOURS]
         near |= {each.id: each for each in known if any(each.id == name and -much >= NEAR for much, name in nearest)}
     seen = (*evidence.shown, *more.values())
     places = {number: each for number, each in enumerate(seen, 1) if each.id in wanted}
     lines = (
-        f"{number}. {msgspec.json.encode(_filled(said)).decode()}"
+        f"{number}. {msgspec.json.encode(_non_empty_fields(said)).decode()}"
         + (f"\n! {' '.join(taught.complaints)}" if taught.observation is None else "")
         for number, (said, taught) in enumerate(held, 1)
     )
-    likely = "\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(near.values(), 1))
+    likely = "\n".join(f"{at}. {quote_instructions(each.text, _FENCES)}" for at, each in enumerate(near.values(), 1))
     prompt = LESSONS_LOOK.render(
-        messages=_looked_lines(places, wanted, LOOKED_TOKENS * len(held), count) or "(none)",
+        messages=_second_look_lines(places, wanted, LOOKED_TOKENS * len(held), count) or "(none)",
         known=likely or "(none)",
         lessons="\n".join(lines),
     )
-    return _Look(evidence=RunEvidence(evidence.material, seen, evidence.told), near=tuple(near.values())), prompt
+    return _SecondLook(evidence=RunEvidence(evidence.material, seen, evidence.told), near=tuple(near.values())), prompt
 
 
-def _filled(said: LessonSaid) -> dict[str, object]:
+def _non_empty_fields(said: LessonSaid) -> dict[str, object]:
     """The fields of a lesson that are not empty."""
     return {name: value for name, value in msgspec.structs.asdict(said).items() if value not in ("", [])}
 
@@ -350,16 +357,16 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset((*terms(text), *(claim.text.casefold() for claim in claims(text))))
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 0.0
 
 
-def _related(
+def _related_messages(
     said: LessonSaid, cited: Sequence[Message], own: Sequence[Message], evidence: RunEvidence
 ) -> list[Message]:
     """Other messages that name what a lesson names, the rarest names first, each output with its call."""
     worth: dict[int, float] = {}
-    for claim in dict.fromkeys(named_in(f"{said.lesson} {said.way_out} {said.way} {said.trap}")):
+    for claim in dict.fromkeys(project_claims(f"{said.lesson} {said.way_out} {said.way} {said.trap}")):
         holding = [at for at, each in enumerate(own) if evidence.index(each).supports(claim)]
         for at in holding:
             worth[at] = worth.get(at, 0.0) + 1 / len(holding)
@@ -369,13 +376,15 @@ def _related(
     return [own[at] for at in sorted(with_calls) if own[at].id not in there]
 
 
-def _looked_lines(places: Mapping[int, Message], wanted: Mapping[MessageId, set[str]], most: int, count: Count) -> str:
+def _second_look_lines(
+    places: Mapping[int, Message], wanted: Mapping[MessageId, set[str]], most: int, count: Count
+) -> str:
     """The messages in order; of long outputs only the lines that name what the lessons name."""
-    rooms = {each.id: _room(each, failed=True) / 2 for each in places.values()}
+    rooms = {each.id: _message_allowance(each, failed=True) / 2 for each in places.values()}
     sizes = [(rooms[each.id], each.tokens) for each in places.values()]
     fitting = (times for times in LOOKED_TIMES if sum(min(times * room, size) for room, size in sizes) <= most)
     times = next(fitting, LOOKED_TIMES[-1])
-    return _numbered(
+    return _render_numbered(
         dict(sorted(places.items(), key=lambda each: each[1].position)),
         {name: int(times * room) for name, room in rooms.items()},
         count,
@@ -383,7 +392,7 @@ def _looked_lines(places: Mapping[int, Message], wanted: Mapping[MessageId, set[
     )
 
 
-def _looked_at(
+def _apply_second_look(
     held: Sequence[tuple[LessonSaid, Verified]], look: LessonsLook, evidence: RunEvidence
 ) -> list[tuple[LessonSaid, Verified]]:
     """The lessons after a second look: unchanged, corrected, or refused with the model's reason."""
@@ -398,7 +407,7 @@ def _looked_at(
     return list(out.values())
 
 
-def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observation], tuple[str, ...]]:
+def _choose_lessons(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observation], tuple[str, ...]]:
     """The most valuable accepted lessons, and why the others were refused."""
     kept: dict[str, Observation] = {}
     refused: list[str] = []
@@ -416,20 +425,18 @@ def _chosen(held: Sequence[tuple[LessonSaid, Verified]]) -> tuple[list[Observati
     return list(kept.values()), tuple(refused)
 
 
-def speaks_of(text: str, cited: Sequence[Message]) -> bool:
+def mention_claim(text: str, cited: Sequence[Message]) -> bool:
     """Whether the messages mention any claim of `text`; only then are they evidence for or against it."""
     evidence = SourceIndex(source_texts(cited))
-    return any(evidence.supports(claim) for claim in named_in(text))
+    return any(evidence.supports(claim) for claim in project_claims(text))
 
 
-def _observed_again(
-    again: Sequence[tuple[bool, Record, Sequence[Message]]], evidence: RunEvidence
-) -> list[Observation]:
+def _observe_known(again: Sequence[tuple[bool, Record, Sequence[Message]]], evidence: RunEvidence) -> list[Observation]:
     """Observations of known lessons worded by a model, which it confirms or contradicts by these messages."""
     out: dict[str, Observation] = {}
     for held, record, cited in again:
         there = cited[:MOST_SOURCES]
-        if not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
+        if not record.cue.startswith(MODEL) or not mention_claim(record.text, there):
             continue
         names = tuple(each.id for each in there)
         out[record.cue] = Observation(

@@ -35,11 +35,11 @@ def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | Non
         return None
     message = find_on_path(tx, key, branch, to)
     tx.log.move(key, branch, message.id)
-    _renew_traps(tx, key)
+    _recompile_traps(tx, key)
     return head_of(message)
 
 
-def _renew_traps(tx: Transaction, key: SessionKey) -> None:
+def _recompile_traps(tx: Transaction, key: SessionKey) -> None:
     """Compile the traps again if a branch returns to undone messages, which may warn again."""
     if tx.traps.read(key.space) is not None:
         tx.traps.keep(key.space, compile_traps(tx, key.space))
@@ -53,11 +53,11 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
     head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
     tx.log.move(key, name, head.id if head else None)
-    _renew_traps(tx, key)
+    _recompile_traps(tx, key)
     return head
 
 
-def passes(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
+def passes_through(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
     """Return whether the path to `head` goes through `place`."""
     if head is None or place.position > head.position:
         return False
@@ -79,7 +79,7 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
         )
     head = tx.log.head(key, branch)
     for message in reversed(found):
-        if passes(tx, key, head, head_of(message)):
+        if passes_through(tx, key, head, head_of(message)):
             return message
     return found[-1]
 
@@ -128,7 +128,7 @@ class _PathSplitter:
     def add(self, name: str, head: Head) -> None:
         parent: int | None = None
         at = -1
-        while (found := self._next(parent, at, head)) is not None:
+        while (found := self._followed_path(parent, at, head)) is not None:
             parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
         fork = _message_at(self._tx, self._key, head, at) if at >= 0 else None
         path = TreePath(
@@ -143,7 +143,7 @@ class _PathSplitter:
             self._leaving.setdefault((parent, at), []).append(len(self.paths))
         self.paths.append(path)
 
-    def _next(self, parent: int | None, at: int, head: Head) -> int | None:
+    def _followed_path(self, parent: int | None, at: int, head: Head) -> int | None:
         """Return which of the paths that leave `parent` after position `at` the path to `head` follows, if any."""
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
@@ -316,7 +316,7 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     shown = _widest(reader, policy) if reader else ()
     found = _with_sources(tx, key, shown)
     told = reader.texts(found) if reader else ()
-    live, live_tokens = _live(tx, key, head, shown)
+    live, live_tokens = _live_messages(tx, key, head, shown)
     story = policy.story
     behind = max(live - story.live_messages, 0) // story.leaf_messages * story.leaf_messages if story else 0
     widest = {each.id for each in shown}
@@ -332,9 +332,9 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         live=live,
         live_tokens=live_tokens,
         behind=behind,
-        nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
-        branches=tuple(_branches(tx, key, branch, policy.summarizer)),
-        threads=tuple(map(_thread, threads)),
+        nodes=tuple(_tree_node(each, by_id[each.id], each.id in widest, count) for each in found),
+        branches=tuple(_tree_branches(tx, key, branch, policy.summarizer)),
+        threads=tuple(map(_open_thread, threads)),
         overviews=tuple(_overviews(reader, count)) if reader and story else (),
     )
 
@@ -342,7 +342,7 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
 def _overviews(reader: StoredReader, count: Count) -> list[TreeNode]:
     written = sorted(reader.overviews(), key=lambda each: each.last_position)
     newest = {asked_budget(each.summarizer): each for each in written if each.is_written}
-    return [_node(newest[budget], text, False, count) for budget, text in sorted(newest.items())]
+    return [_tree_node(newest[budget], text, False, count) for budget, text in sorted(newest.items())]
 
 
 def whole_text(summary: Summary, count: Count) -> str:
@@ -377,7 +377,7 @@ def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) ->
     return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
 
 
-def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
+def _live_messages(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
     """How many messages come after the last summary, and what they cost."""
     if head is None:
         return 0, 0
@@ -388,16 +388,18 @@ def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[S
     return head.position - last, head.total_tokens - covered.total_tokens
 
 
-def _branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:
+def _tree_branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:
     heads = tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
     paths = tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
-    out = {path.name: _branch(tx, key, path, paths, summarizer) for path in paths}
+    out = {path.name: _tree_branch(tx, key, path, paths, summarizer) for path in paths}
     empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
     return [out.get(name) or replace(empty, name=name) for name, _ in named]
 
 
-def _branch(tx: Transaction, key: SessionKey, path: TreePath, paths: Sequence[TreePath], summarizer: str) -> TreeBranch:
+def _tree_branch(
+    tx: Transaction, key: SessionKey, path: TreePath, paths: Sequence[TreePath], summarizer: str
+) -> TreeBranch:
     covering = tx.summaries.frontier(key, path.head.id, summarizer)
     return TreeBranch(
         name=path.name,
@@ -411,7 +413,7 @@ def _branch(tx: Transaction, key: SessionKey, path: TreePath, paths: Sequence[Tr
     )
 
 
-def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> TreeNode:
+def _tree_node(summary: Summary, told: Summary, shown: bool, count: Count) -> TreeNode:
     text = whole_text(told, count)
     return TreeNode(
         id=summary.id,
@@ -430,11 +432,11 @@ def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> TreeNod
         model=told.writing.model if told.writing and told.writing.trusted else "",
         shown=shown,
         sources=summary.sources,
-        threads=tuple(_thread(each) for each in told.threads.opened),
+        threads=tuple(_open_thread(each) for each in told.threads.opened),
     )
 
 
-def _thread(thread: Thread) -> OpenThread:
+def _open_thread(thread: Thread) -> OpenThread:
     return OpenThread(
         id=thread.id, kind=thread.kind, text=thread.text, who=thread.who, whom=thread.whom, position=thread.position
     )

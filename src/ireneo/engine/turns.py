@@ -9,14 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.scope import DIRECTORY, MOST_TOLD, weightiest
-from ireneo.log.calls import as_entered, known_failed
+from ireneo.log.calls import entered_text, known_failed
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import dead_ends, key, puts_there_again, said_in_refusal, takes_back, thrown_away
-from ireneo.summaries.outputs import errors
-from ireneo.summaries.statements import asks, prose, prose_worth
+from ireneo.summaries.outcomes import approach_of_step, dead_ends, discarded_files, is_restore, is_revert, refusal_words
+from ireneo.summaries.outputs import error_lines
+from ireneo.summaries.statements import is_request, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 
@@ -62,23 +62,28 @@ def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
     given_up = [(line, _step_of(line, done)) for line in dead_ends(done)]
     return [
         _episode(turn, spoken, done, bool(given_up), recorded),
-        *(_failure(turn, line, step, recorded) for line, step in given_up if not step.rejected),
+        *(_failure_draft(turn, line, step, recorded) for line, step in given_up if not step.was_rejected),
     ]
 
 
 def _step_of(line: Line, done: Sequence[Step]) -> Step:
     """The last step on which a dead end is based; of several calls in one message the one that it names."""
     shown = [step for step in done if step.source in line.sources]
-    return next((step for step in reversed(shown) if key(step) == line.subject), shown[-1])
+    return next((step for step in reversed(shown) if approach_of_step(step) == line.subject), shown[-1])
 
 
 def _episode(
     turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: bool, recorded: datetime
 ) -> MemoryDraft:
     opening, last = turn.messages[0], turn.messages[-1]
-    asked = clip(" ".join(_TAG.sub(" ", as_entered(opening.text)).split()), _ASKED).rstrip(".")
+    asked = clip(" ".join(_TAG.sub(" ", entered_text(opening.text)).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_outcome(done), *_closing(spoken)]
+    parts += [
+        *_refusal_part(done),
+        *_changes_part(done, turn.place.get(DIRECTORY, "")),
+        *_outcome_part(done),
+        *_closing_part(spoken),
+    ]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_TOLD - len(text) - 1
@@ -88,7 +93,7 @@ def _episode(
             part = clip(part, room)
         text = f"{text} {part}".strip()
         sources += shown
-    told = _last_told(done)
+    told = _deciding_step(done)
     failed = given_up or (told is not None and told.failed_itself)
     changed = any(step.action.kind in CHANGES for step in done)
     at = _last_time(turn.messages)
@@ -96,11 +101,11 @@ def _episode(
     return _agent_memory(text, turn.session, messages, at=at, recorded=recorded, weight=changed + failed)
 
 
-def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+def _refusal_part(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """The last thing that the user refused, and why."""
-    step = next((step for step in reversed(done) if step.rejected), None)
+    step = next((step for step in reversed(done) if step.was_rejected), None)
     if step is not None:
-        said = clip(said_in_refusal(step), _SAID)
+        said = clip(refusal_words(step), _SAID)
         yield f"The user said no to {_call_name(step)}{f': “{said}”' if said else ''}.", step.sources
 
 
@@ -109,13 +114,13 @@ def _call_name(step: Step) -> str:
     return f"`{subject}`" if step.action.shell else f"{step.call.name} {subject}".strip()
 
 
-def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+def _changes_part(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """The files whose changes were kept, relative to the directory."""
     made: dict[str, Step] = {}
     for place, step in enumerate(done):
         if step.action.kind in CHANGES and not step.action.shell and step.result is not None and not step.failed:
             made[step.action.subject] = step
-        for path in thrown_away(done, place):
+        for path in discarded_files(done, place):
             made.pop(path, None)
     if made:
         root = f"{directory.rstrip('/')}/" if directory else ""
@@ -125,26 +130,26 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
         yield f"I changed {', '.join(named)}{more}.", tuple(sources)
 
 
-def _outcome(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+def _outcome_part(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """How the last command ended, if it failed, or else the last check; and whether the changes were reverted since.
 
     A check passed if neither its status nor its output contradicts that.
     """
-    told = _last_told(done)
-    for left in _left_failing(done, told):
+    told = _deciding_step(done)
+    for left in _failing_checks(done, told):
         yield f"`{clip(left.action.subject, _COMMAND)}` failed.", left.sources
     if told is not None and told.failed_itself:
         error = error_line(told.output, _ERROR).rstrip(".")
         yield f"`{clip(told.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", told.sources
-    elif told is not None and _passed(told):
-        end = " in the end" if any(_failed_before(step, told) for step in done) else ""
+    elif told is not None and _has_passed(told):
+        end = " in the end" if any(_retries_failed(step, told) for step in done) else ""
         yield f"`{clip(told.action.subject, _COMMAND)}` passed{end}.", told.sources
-    back = _taken_back(done)
+    back = _final_revert(done)
     if back is not None:
         yield f"I took the changes back with `{clip(back.action.subject, _COMMAND)}`.", back.sources
 
 
-def _last_told(done: Sequence[Step]) -> Step | None:
+def _deciding_step(done: Sequence[Step]) -> Step | None:
     """The last command, if it failed; otherwise the last check that ended by itself."""
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     if ran is not None and ran.failed_itself:
@@ -153,47 +158,47 @@ def _last_told(done: Sequence[Step]) -> Step | None:
     return next((step for step in checks if step.failed_itself or not step.failed), None)
 
 
-def _left_failing(done: Sequence[Step], told: Step | None) -> list[Step]:
+def _failing_checks(done: Sequence[Step], told: Step | None) -> list[Step]:
     """The checks that failed when they were last run, except the one that is reported anyway."""
     last = {step.action.subject: step for step in done if step.action.kind == "check" and step.result is not None}
     left = [step for step in last.values() if step.failed_itself and step is not told]
-    return [step for step in left if told is None or not _failed_before(step, told)][-_LEFT_FAILING:]
+    return [step for step in left if told is None or not _retries_failed(step, told)][-_LEFT_FAILING:]
 
 
-def _failed_before(step: Step, passed: Step) -> bool:
+def _retries_failed(step: Step, passed: Step) -> bool:
     """Whether a step ran the same check before, or a part of it, and failed."""
     earlier = step.position < passed.position and step.action.kind == "check" and step.failed_itself
     check = passed.action.subject.split()
     return earlier and any(each.split()[: len(check)] == check for each in step.action.subject.split("&&"))
 
 
-def _passed(check: Step) -> bool:
+def _has_passed(check: Step) -> bool:
     failed = known_failed(check.result, check.call) if check.result is not None else None
-    return failed is False or (failed is None and not errors(check.answered))
+    return failed is False or (failed is None and not error_lines(check.cleaned_output))
 
 
-def _taken_back(done: Sequence[Step]) -> Step | None:
+def _final_revert(done: Sequence[Step]) -> Step | None:
     """The last step that reverted changes, if nothing was changed or tried since."""
     for step in reversed(done):
-        if takes_back(step):
+        if is_revert(step):
             return step
-        if step.action.kind in (*CHANGES, "check") or puts_there_again(step):
+        if step.action.kind in (*CHANGES, "check") or is_restore(step):
             return None
     return None
 
 
-def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+def _closing_part(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
     """The agent's closing sentences with the most weight."""
     last = spoken[-1]
     if last.role != "assistant" or last.draft.calls:
         yield "It ended without an answer.", (last.id,)
         return
-    said = [sentence for sentence in prose(last.text) if not asks(sentence)]
+    said = [sentence for sentence in prose(last.text) if not is_request(sentence)]
     if said:
         yield max(said, key=prose_worth), (last.id,)
 
 
-def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:
+def _failure_draft(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:
     at = _last_time([message for message in turn.messages if message.position <= line.position])
     return MemoryDraft(
         text=clip(line.text, MOST_TOLD),
@@ -259,7 +264,7 @@ class KnownFailure(Struct, frozen=True, kw_only=True):
     place: dict[str, str]
 
 
-def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]:
+def known_failures(records: Iterable[Record], session: str) -> list[KnownFailure]:
     """The failures of `session` that it has not overturned, independent of other sessions."""
     out: list[KnownFailure] = []
     for record in records:
@@ -281,7 +286,7 @@ def failures_of_drafts(drafts: Iterable[MemoryDraft]) -> list[KnownFailure]:
     ]
 
 
-def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> list[MemoryDraft]:
+def overturning_drafts(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> list[MemoryDraft]:
     """Evidence against `known` failures: the same call in the same place worked in this turn."""
     by_action = {action: each for each in known if (action := action_of(each.signature))}
     if not by_action:

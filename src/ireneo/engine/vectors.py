@@ -24,7 +24,7 @@ TOGETHER = 256
 """The number of documents per transaction: a stopped process loses at most this much work."""
 
 
-class Embedded(Struct, frozen=True, kw_only=True):
+class EmbedReport(Struct, frozen=True, kw_only=True):
     """How many vectors were computed."""
 
     documents: int
@@ -33,7 +33,7 @@ class Embedded(Struct, frozen=True, kw_only=True):
     """Whether some are still missing."""
 
 
-async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1_000) -> Embedded:
+async def embed_missing(store: Store, space: str, embedder: Embedder, limit: int = 1_000) -> EmbedReport:
     """Compute the vectors of at most `limit` documents, memories first, then the newest messages.
 
     The stored data determine what is due, so this may be stopped anywhere; concurrent processes only do some work
@@ -47,13 +47,13 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
             if not texts:
                 break
             vectors = await vectors_of(embedder, list(texts.values()))
-            kept = await store.write(_keep, space, index, embedder.name, texts, vectors)
+            kept = await store.write(_store_vectors, space, index, embedder.name, texts, vectors)
             done += kept
             if not kept:
                 # Other processes were quicker, or all texts were rewritten: leave the rest to a later call.
                 break
     left = await store.read(lambda tx: [tx.vectors.due(space, index, embedder.name, 1) for index in INDEXES])
-    return Embedded(documents=done, left=any(left))
+    return EmbedReport(documents=done, left=any(left))
 
 
 def _due_texts(tx: Transaction, space: str, index: IndexName, name: str, most: int) -> Mapping[int, str]:
@@ -71,7 +71,7 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
     return vectors
 
 
-def _keep(
+def _store_vectors(
     tx: Transaction, space: str, index: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
     """Store the vectors of those documents whose text has not changed."""
@@ -96,13 +96,13 @@ MOST_BYTES = 512 * 1024 * 1024
 _Key: TypeAlias = tuple[str, IndexName, str]
 
 
-class HeldVectors:
+class VectorCache:
     """The vectors of the most recently searched spaces of a store."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         """Hold at most `most_bytes`, unless a single space is larger."""
         self._most_bytes = most_bytes
-        self._held: dict[_Key, _Held] = {}
+        self._held: dict[_Key, _CachedVectors] = {}
         self._guard = Lock()
 
     @property
@@ -128,9 +128,9 @@ class HeldVectors:
         if (likely := port.likely(space, index, embedder, query, k)) is not None:
             with self._guard:
                 self._held.pop(key, None)
-            return _Held().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)
+            return _CachedVectors().search(VectorChanges(change=0, added=likely, removed=(), whole=False), query, k)
         with self._guard:
-            held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
+            held = self._held[key] = self._held.pop(key) if key in self._held else _CachedVectors()
         with held.turn:
             changes = port.since(space, index, embedder, held.change)
             try:
@@ -152,7 +152,7 @@ class HeldVectors:
                 del self._held[key]
 
 
-class _Held:
+class _CachedVectors:
     """The vectors of one space, index and embedder, and the number of their last change."""
 
     def __init__(self) -> None:

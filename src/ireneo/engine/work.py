@@ -18,8 +18,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ireneo.context.view import ContextOptions
-from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, write_ahead
-from ireneo.engine.intake import Gatherer, Heard, Listener
+from ireneo.engine.context import StoredReader, due_ahead, is_pruned, store_summaries, write_ahead
+from ireneo.engine.intake import EpisodeReader, IntakeReader, IntakeResult
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, VISIT, VISIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.notes import check_not_erased, keep_texts
@@ -27,7 +27,7 @@ from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import DueTexts, budgets_asked, due_summaries, due_texts, write_text
-from ireneo.engine.vectors import embed_due
+from ireneo.engine.vectors import embed_missing
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import (
     BadReply,
@@ -52,7 +52,7 @@ from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply, Task
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
-from ireneo.summaries.story_path import Grown, StoryPath
+from ireneo.summaries.story_path import StoryPath, StoryState
 from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 
 # fmt: off
@@ -136,7 +136,7 @@ class TextWriter:
 
     def models(self) -> Models:
         """Return the session's models, which check before each call that the text is still this worker's to write."""
-        own = self.resources.models.each(lambda model: _Checked(model, self._check))
+        own = self.resources.models.each(lambda model: _CheckedModel(model, self._check))
         return replace(self.resources, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
@@ -148,12 +148,12 @@ class TextWriter:
         try:
             async with self.worker.leased(self.key, name) as lease:
                 if lease is None:
-                    self.waits = self.waits or not await self._is_put_off(name)
+                    self.waits = self.waits or not await self._is_deferred(name)
                     return None
                 self._at = lease, name
                 # It may have been stored since it was found to be due.
                 if not await self.store.read(lambda tx: tx.summaries.get(self.key, [name])):
-                    return await self._asked(summary, lease, ask)
+                    return await self._ask(summary, lease, ask)
         except (Overtaken, SummaryNotFound) as error:
             _LOG.debug("%s", error)
         except MessageNotFound:
@@ -169,14 +169,14 @@ class TextWriter:
         """
         lease, name = self._at
 
-        def is_mine(tx: Transaction) -> bool:
+        def still_mine(tx: Transaction) -> bool:
             check_not_erased(tx, self.key, self.erased)
             return not tx.summaries.get(self.key, [name]) and self.worker.renew(tx, lease)
 
-        if not await self.store.write(is_mine):
+        if not await self.store.write(still_mine):
             raise Overtaken(f"The text {name} is another worker's now.")
 
-    async def _asked(self, summary: Summary, lease: Lease, ask: Ask) -> WorkResult:
+    async def _ask(self, summary: Summary, lease: Lease, ask: Ask) -> WorkResult:
         worked = WorkResult(
             session=self.key.session,
             branch=self.branch,
@@ -198,7 +198,7 @@ class TextWriter:
                 await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
 
-        def keep_it(tx: Transaction) -> Sequence[Summary]:
+        def store_texts(tx: Transaction) -> Sequence[Summary]:
             new = keep_texts(tx, self.key, written.texts, self.erased)
             self.worker.done(tx, lease)
             return new
@@ -207,7 +207,7 @@ class TextWriter:
         writing = written.writing
         worked = replace(worked, tokens_in=writing.tokens_in, tokens_out=writing.tokens_out)
         try:
-            new = await self.store.write(keep_it)
+            new = await self.store.write(store_texts)
         except Overtaken as error:
             # Messages were erased meanwhile: the answer is paid for, but must not be kept.
             return replace(worked, reason=str(error))
@@ -226,13 +226,13 @@ class TextWriter:
             summaries=len(told),
         )
 
-    async def _is_put_off(self, name: str) -> bool:
+    async def _is_deferred(self, name: str) -> bool:
         """Whether the text failed, waits for its next try, and no worker has its lease."""
         leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 
 
-class _Checked:
+class _CheckedModel:
     """A model that runs a check before each call."""
 
     def __init__(self, model: LanguageModel, check: Callable[[], Awaitable[None]]) -> None:
@@ -337,15 +337,15 @@ class SummaryWork:
 
     async def _catch_up_story(self) -> AsyncGenerator[WorkResult, None]:
         most = FIRST_CHUNK
-        while (ahead := await self._grown(1)) and ahead.made:
+        while (ahead := await self._grow_story(1)) and ahead.made:
             # Named after the first block that is due, not after the branch, since branches share their common part.
             name = f"catch up {ahead.made[0].id}"
             async with self._writer.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
                 if lease is None:
                     self._writer.waits = True
                     return
-                grown = await self._grown(most)
-                await self._store.write(self._keep_grown, grown, lease)
+                grown = await self._grow_story(most)
+                await self._store.write(self._store_grown, grown, lease)
             if grown is None or not grown.made:
                 return
             yield WorkResult(
@@ -361,10 +361,10 @@ class SummaryWork:
                 return
             most = min(2 * most, CHUNK)
 
-    async def _grown(self, most: int) -> Grown | None:
+    async def _grow_story(self, most: int) -> StoryState | None:
         """Return the story with at most `most` more leaves; None before the first message."""
 
-        def grow(tx: Transaction) -> Grown | None:
+        def grow(tx: Transaction) -> StoryState | None:
             head = tx.log.head(self._key, self._writer.branch)
             if head is None:
                 return None
@@ -374,8 +374,8 @@ class SummaryWork:
 
         return await self._store.read(grow)
 
-    def _keep_grown(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
-        keep(tx, self._key, grown.made if grown else (), self._writer.erased)
+    def _store_grown(self, tx: Transaction, grown: StoryState | None, lease: Lease) -> None:
+        store_summaries(tx, self._key, grown.made if grown else (), self._writer.erased)
         self._writer.worker.done(tx, lease)
 
     async def _due(self) -> DueTexts:
@@ -408,7 +408,7 @@ OF_ALL = (MissingExtra, NewerDatabase, NotADatabase, ReadOnlyStore, StoreBusy, U
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 
 
-class Works:
+class SpaceWork:
     """The work on all sessions of one space."""
 
     def __init__(self, resources: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
@@ -422,8 +422,8 @@ class Works:
         """Sessions as they were when nothing was due in them, and when that was; None: they are passed over."""
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model that failed for a session is next asked about that session."""
-        self._listener = Listener(resources, worker, preset)
-        self._gatherer = Gatherer(resources, space)
+        self._listener = IntakeReader(resources, worker, preset)
+        self._gatherer = EpisodeReader(resources, space)
         self._waits = False
         """Whether another worker is busy with something due."""
 
@@ -437,14 +437,14 @@ class Works:
             while True:
                 busy = False
                 try:
-                    async for worked in self._round(patient=not until_idle):
+                    async for worked in self._run_round(patient=not until_idle):
                         busy = busy or worked.did not in ("failed", "passed_over")
                         yield worked
                 except (StoreBusy, Unreachable) as fault:
                     if until_idle:
                         raise
                     _LOG.warning("%s", fault)
-                    yield replace(_of_the_space("failed", memories=0), reason=str(fault))
+                    yield replace(_space_result("failed", memories=0), reason=str(fault))
                     await asyncio.sleep(AWAY_SECONDS)
                     continue
                 if busy:
@@ -453,13 +453,13 @@ class Works:
                     return
                 await wait(POLL_SECONDS, POLL_SECONDS if self._waits else IDLE_SECONDS)
 
-    async def _round(self, *, patient: bool) -> AsyncGenerator[WorkResult, None]:
+    async def _run_round(self, *, patient: bool) -> AsyncGenerator[WorkResult, None]:
         """Visit each session that is not resting, then do what is due for the whole space."""
         self._waits = False
         sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
         # In the order in which they began, since a session may change what was said in an earlier one.
         begun = sorted(sessions, key=lambda info: (info.first_at or _UNDATED, info.key.session))
-        awake = [info for info in begun if not self._rests(info)]
+        awake = [info for info in begun if not self._is_resting(info)]
         # Changed sessions are shared out among all workers; a second look isn't worth that.
         changed = {info.key.session: info for info in awake if self._idle.get(info.key, (None,))[0] != info}
         while changed:
@@ -469,13 +469,13 @@ class Works:
                 async for worked in self._visit(info, patient=patient):
                     yield worked
         for info in awake:
-            if info.key in self._idle and self._idle[info.key][0] == info and not self._rests(info):
+            if info.key in self._idle and self._idle[info.key][0] == info and not self._is_resting(info):
                 async for worked in self._visit(info, patient=patient):
                     yield worked
-        async for worked in self._chores(sessions):
+        async for worked in self._work_on_space(sessions):
             yield worked
 
-    def _rests(self, info: SessionInfo) -> bool:
+    def _is_resting(self, info: SessionInfo) -> bool:
         """Return whether the session is as it was when it was passed over, or, a short while ago, had nothing due."""
         seen, at = self._idle.get(info.key, (None, None))
         rested = None if at is None else self._resources.clock.now() - at
@@ -488,7 +488,7 @@ class Works:
         The error is kept on the lease of visits until a visit succeeds.
         """
         try:
-            async for worked in self._session(info, patient=patient):
+            async for worked in self._work_on_session(info, patient=patient):
                 yield worked
         except OF_ALL:
             raise
@@ -501,57 +501,57 @@ class Works:
                 if lease is not None:
                     await self._worker.failed(lease, reason, wait_seconds=0)
             self._idle[info.key] = info, None
-            yield replace(_of_the_space("passed_over", reason=reason), session=info.key.session)
+            yield replace(_space_result("passed_over", reason=reason), session=info.key.session)
 
-    async def _session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
+    async def _work_on_session(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """Everything that needs no model, and some texts of each branch."""
         quiet = True
-        branches, shown = await self._store.read(self._shown, info)
+        branches, shown = await self._store.read(self._heads_and_options, info)
         for branch, head in branches.items():
             writer = TextWriter(self._resources, self._worker, info.key, branch)
-            own = SummaryWork(writer, self._options(self._own(info)))
-            if head and not self._own(info).story:
+            own = SummaryWork(writer, self._options(self._own_policy(info)))
+            if head and not self._own_policy(info).story:
                 async for worked in own.catch_up():
                     quiet = False
                     yield worked
             for options in shown if head else ():
-                async for worked in SummaryWork(writer, options).visit(self._texts(info.key)):
+                async for worked in SummaryWork(writer, options).visit(self._text_allowance(info.key)):
                     quiet = False
                     if worked.did == "failed":
                         again = self._resources.clock.now() + timedelta(seconds=FIRST_WAIT_SECONDS)
                         self._asks_again[info.key] = again
                     yield worked
             self._waits = self._waits or writer.waits
-        async for worked in self._memories(info, patient=patient):
+        async for worked in self._make_memories(info, patient=patient):
             quiet = False
             yield worked
         if quiet and not self._waits:
             self._idle[info.key] = (info, self._resources.clock.now())
 
-    async def _memories(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
+    async def _make_memories(self, info: SessionInfo, *, patient: bool) -> AsyncIterator[WorkResult]:
         """Make memories of the session; two workers that do so at once store the same."""
         async for heard in self._listener.session(info, patient=patient):
             yield replace(
-                _remembered("failed" if heard.failed else "listened", heard),
+                _memory_result("failed" if heard.failed else "listened", heard),
                 reason=heard.failed or " ".join(heard.refused),
                 tokens_in=heard.tokens_in,
                 tokens_out=heard.tokens_out,
             )
         self._waits = self._waits or self._listener.waits
         async for gathered in self._gatherer.session(info, self._preset):
-            yield _remembered("remembered", gathered)
+            yield _memory_result("remembered", gathered)
 
-    async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
+    async def _work_on_space(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
         """Reflect, archive and embed for the whole space."""
-        async for worked in self._reflecting(min((info.key for info in sessions), default=None)):
+        async for worked in self._reflect(min((info.key for info in sessions), default=None)):
             yield worked
         if gone := await archive(self._resources, self._space, self._resources.keep_memories, faded=True):
-            yield _of_the_space("archived", memories=len(gone))
+            yield _space_result("archived", memories=len(gone))
         if self._resources.embedder is not None:
-            async for worked in self._embedding(self._resources.embedder):
+            async for worked in self._embed(self._resources.embedder):
                 yield worked
 
-    async def _reflecting(self, key: SessionKey | None) -> AsyncIterator[WorkResult]:
+    async def _reflect(self, key: SessionKey | None) -> AsyncIterator[WorkResult]:
         """Reflect as long as that is due.
 
         A model is asked under a lease, so that two workers don't both pay. The lease is on the session `key`, which all
@@ -571,13 +571,13 @@ class Works:
             if not (reflected.episodes or reflected.reconsidered):
                 return
             yield replace(
-                _of_the_space("reflected", memories=changed, reason=reflected.failed),
+                _space_result("reflected", memories=changed, reason=reflected.failed),
                 episodes=reflected.episodes,
                 tokens_in=reflected.tokens_in,
                 tokens_out=reflected.tokens_out,
             )
 
-    async def _embedding(self, embedder: Embedder) -> AsyncIterator[WorkResult]:
+    async def _embed(self, embedder: Embedder) -> AsyncIterator[WorkResult]:
         """Compute missing vectors, and remove those of an embedder that was used before.
 
         Two workers may compute some vectors twice, which does no harm.
@@ -585,12 +585,12 @@ class Works:
         goes_on = True
         while goes_on:
             try:
-                embedded = await embed_due(self._store, self._space, embedder)
+                embedded = await embed_missing(self._store, self._space, embedder)
             except EmbedderError as error:
-                yield _of_the_space("failed", reason=str(error))
+                yield _space_result("failed", reason=str(error))
                 return
             if embedded.documents:
-                yield _of_the_space("embedded", memories=embedded.documents)
+                yield _space_result("embedded", memories=embedded.documents)
             goes_on = embedded.left and embedded.documents > 0
 
         def drop_others(tx: Transaction) -> None:
@@ -600,30 +600,32 @@ class Works:
 
         await self._store.write(drop_others)
 
-    def _texts(self, key: SessionKey) -> int:
+    def _text_allowance(self, key: SessionKey) -> int:
         """How many texts a visit may write: none for a while after a model failed."""
         again, now = self._asks_again.get(key), self._resources.clock.now()
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
-    def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
+    def _heads_and_options(
+        self, tx: Transaction, info: SessionInfo
+    ) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
         """Return the heads of a session's branches, and the options with which its contexts are requested."""
         stories = [
             self._options(policy, budget)
-            for policy in self._stories(tx, info)
+            for policy in self._story_policies(tx, info)
             for budget in sorted(budgets_asked(tx, info.key, policy)) or [0]
         ]
-        return tx.sessions.branches(info.key), [*stories, *self._works(tx, info)]
+        return tx.sessions.branches(info.key), [*stories, *self._work_options(tx, info)]
 
-    def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
+    def _story_policies(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
         """Return the policies by which the session is summarised as a story: its own, and others in use."""
-        own = self._own(info)
+        own = self._own_policy(info)
         found = [own] if own.story else []
         if self._preset is None:
             stored = (story_of(summarizer) for summarizer in tx.summaries.summarizers(info.key))
             found += [each for each in stored if each and all(each.summarizer != known.summarizer for known in found)]
         return found
 
-    def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
+    def _work_options(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
         """Return the options with which contexts of agents' work were requested, as the stored rebuild marks say."""
         marks = tx.rebuilds.of_session(info.key)
         known = {policy.summarizer: policy for policy in PRESETS.values() if not policy.story}
@@ -633,14 +635,14 @@ class Works:
             if summarizer in known and self._preset in (None, known[summarizer])
         ]
 
-    def _own(self, info: SessionInfo) -> Policy:
+    def _own_policy(self, info: SessionInfo) -> Policy:
         return self._preset or preset_of(info.source, self._resources.preset)
 
     def _options(self, policy: Policy, budget: int = 0) -> ContextOptions:
         return ContextOptions(budget=budget, policy=policy, count=self._resources.count)
 
 
-def _remembered(did: WorkKind, read: Heard) -> WorkResult:
+def _memory_result(did: WorkKind, read: IntakeResult) -> WorkResult:
     return WorkResult(
         session=read.session,
         branch=read.branch,
@@ -662,7 +664,7 @@ def _reasons(faults: Sequence[str]) -> str:
     return "; ".join(faults)
 
 
-def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
+def _space_result(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
     """The result of work that belongs to no session."""
     return WorkResult(
         session="", branch="", did=did, first_position=0, last_position=0, summaries=0, memories=memories, reason=reason

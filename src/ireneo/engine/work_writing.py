@@ -20,25 +20,36 @@ from ireneo.engine.writing import (
     ShownPiece,
     WritingTask,
     as_text,
-    doubts,
-    fitting,
+    dispute_prompt,
+    fitting_indices,
     shown_pieces,
 )
-from ireneo.grounding.check import Grounds, Struck, strike
-from ireneo.grounding.claims import artifacts, neutralise
+from ireneo.grounding.check import Grounds, Struck, strike_unsupported
+from ireneo.grounding.claims import artifacts, quote_instructions
 from ireneo.grounding.evidence import source_texts, supported_rate
 from ireneo.language.files import topic
 from ireneo.language.topics import Rulings, Voice
 from ireneo.language.words import other_language, terms
-from ireneo.log.calls import GUTTER, REMINDER, TAB, line_numbers, without_reminders
-from ireneo.log.message import Call, Count, Media, Message, MessageId, Result, Text, arguments_text, as_read, as_said
+from ireneo.log.calls import GUTTER, REMINDER, TAB, gutter_numbers, without_reminders
+from ireneo.log.message import (
+    Call,
+    Count,
+    Media,
+    Message,
+    MessageId,
+    Result,
+    Text,
+    arguments_text,
+    messages_without_recalled,
+    rendered_text,
+)
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
-from ireneo.summaries.notes import Note, Noted, line_of, note_id, noted, read_note
-from ireneo.summaries.outcomes import critical, last_outcomes
+from ireneo.summaries.notes import Note, Noted, line_of, note_id, note_sections, read_note
+from ireneo.summaries.outcomes import critical_names, last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
@@ -93,8 +104,8 @@ _SPEAKER = {"assistant": "agent:", "user": "user:", "system": "system:", "tool":
 def transcript(messages: Sequence[Message], room: int, count: Count) -> str:
     """The numbered messages as text: repeated lines once, and long ones shortened to fit."""
     seen: dict[str, int] = {}
-    pieces = [piece for message in as_said(messages) for piece in _pieces(message, seen)]
-    return shown_pieces(pieces, room, count, neutralise)
+    pieces = [piece for message in messages_without_recalled(messages) for piece in _shown_pieces(message, seen)]
+    return shown_pieces(pieces, room, count, quote_instructions)
 
 
 def _without_repeated_lines(text: str, position: int, seen: dict[str, int], *, whole: bool = False) -> str:
@@ -129,7 +140,7 @@ def _without_repeated_lines(text: str, position: int, seen: dict[str, int], *, w
     return "\n".join(out)
 
 
-def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
+def _shown_pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
     """Split a message into its texts, results and calls, without lines that were `seen` in earlier messages."""
     place = f"[{message.position}]"
     who = _SPEAKER[message.role]
@@ -137,7 +148,7 @@ def _pieces(message: Message, seen: dict[str, int]) -> Iterator[ShownPiece]:
         who = "harness:"
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
-            words = _without_noise(as_read(part)) if message.role != "user" else as_read(part)
+            words = _without_noise(rendered_text(part)) if message.role != "user" else rendered_text(part)
             for reminder in REMINDER.findall(words):
                 yield ShownPiece(f"{place} harness:", reminder, message.id)
             rest = without_reminders(words).strip()
@@ -159,7 +170,7 @@ def _without_noise(text: str) -> str:
     The numbers of all lines are a tenth of the cost of reading files. Before a tab they may also be data.
     """
     text = without_reminders(text)
-    counted = line_numbers(text)
+    counted = gutter_numbers(text)
 
     def tenth(found: re.Match[str]) -> str:
         if found[2] == TAB and int(found[1]) not in counted:
@@ -255,8 +266,8 @@ class Locator:
         reached: list[float] = [0.0] * len(self._messages)
         came: list[list[int]] = []
         for row in scores:
-            onward = _best_up_to(reached)
-            back = [len(reached) - 1 - place for place in _best_up_to(reached[::-1])][::-1]
+            onward = _running_argmax(reached)
+            back = [len(reached) - 1 - place for place in _running_argmax(reached[::-1])][::-1]
             came.append(
                 [
                     ahead if reached[ahead] >= reached[behind] - BACKWARDS else behind
@@ -276,13 +287,13 @@ class Locator:
         return out[::-1]
 
     @cached_property
-    def _words(self) -> list[set[str]]:
+    def _words_by_message(self) -> list[set[str]]:
         return [_words_of("\n".join(source_texts([message]))) for message in self._messages]
 
     @cached_property
-    def _rarity(self) -> dict[str, float]:
+    def _word_rarity(self) -> dict[str, float]:
         spread: dict[str, int] = {}
-        for words in self._words:
+        for words in self._words_by_message:
             for word in words:
                 spread[word] = spread.get(word, 0) + 1
         return {word: log(1 + len(self._messages) / number) for word, number in spread.items()}
@@ -291,8 +302,8 @@ class Locator:
         """How much each message supports a note, relative to the message that supports it most."""
         if any(number in self._at for number in statement.at):
             return [float(message.position in statement.at) for message in self._messages]
-        wanted = _words_of(statement.text) & self._rarity.keys()
-        scores = [sum(map(self._rarity.__getitem__, wanted & words)) for words in self._words]
+        wanted = _words_of(statement.text) & self._word_rarity.keys()
+        scores = [sum(map(self._word_rarity.__getitem__, wanted & words)) for words in self._words_by_message]
         if statement.section == "asked":
             scores = [
                 score if message.role == "user" and message.draft.origin == "spoken" else score * NOT_SAID
@@ -308,7 +319,7 @@ NOT_SAID = 0.6
 """The weight of messages that the user did not say, for a note on a user's ruling."""
 
 
-def _best_up_to(values: Sequence[float]) -> list[int]:
+def _running_argmax(values: Sequence[float]) -> list[int]:
     """For each index the index of the largest value up to there; the last of equal ones."""
     out: list[int] = []
     best = 0
@@ -321,7 +332,7 @@ def _best_up_to(values: Sequence[float]) -> list[int]:
 _CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
 
 
-def _is_elsewhere(text: str, cited: Sequence[Message]) -> bool:
+def _lacks_words(text: str, cited: Sequence[Message]) -> bool:
     """Whether the cited messages contain hardly any of a ruling's words.
 
     What an additional clause denies ("…; no test written yet") is in no message.
@@ -362,34 +373,34 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
     def prompt(self) -> Prompt:
         """The question, with the messages, earlier notes, and earlier requests of the user."""
         job, count = self.job, self._count
-        before = earlier(job, int(job.window * NOTES_SHARE), count)
+        before = earlier_prompt(job, int(job.window * NOTES_SHARE), count)
         besides = FRAME_TOKENS + count(before) + int(job.words / WORDS_PER_TOKEN)
         room = max(job.window - besides, job.window // 2)
         prompt = NOTES.render(
             voice=VOICES[job.voice],
             before=before,
             messages=transcript(job.messages, room, count),
-            disputes=doubts(job.disputes),
+            disputes=dispute_prompt(job.disputes),
             words=str(job.words),
             all=_characters(job.words, CHARACTERS_PER_TOKEN),
             shown=str(int(job.shown_words * SURE_CHARACTERS / CHARACTERS_PER_TOKEN)),
             characters=_characters(job.shown_words, SURE_CHARACTERS),
         )
-        return _limited(prompt, NOTES, job.words)
+        return _limit_answer(prompt, NOTES, job.words)
 
     @property
     def critical(self) -> Sequence[str]:
         """The artifacts of the messages that must not be lost."""
-        return critical(self.job.messages)
+        return critical_names(self.job.messages)
 
-    def read(self, reply: NotesReply) -> list[Located]:
+    def parse(self, reply: NotesReply) -> list[Located]:
         """Parse the notes of a reply and locate their sources; other lines are kept as refused."""
         lines = [line for text in reply.notes for line in text.splitlines() if line.strip()]
-        read = [self._heeded(line, read_note(line)) for line in lines]
+        read = [self._accept_note(line, read_note(line)) for line in lines]
         refused = [Located(statement=each, messages=self.job.messages[-1:]) for each in read if each.refused]
         return [*self.locate([each for each in read if not each.refused]), *refused]
 
-    def _heeded(self, line: str, note: Note | None) -> Note:
+    def _accept_note(self, line: str, note: Note | None) -> Note:
         """A parsed note, or why it is refused: it is not a note, or cites messages that don't exist."""
         shown = clip(" ".join(line.split()), LINE_CHARACTERS)
         if note is None:
@@ -409,20 +420,20 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
 
     def repair(self, answer: list[Located]) -> tuple[Prompt, list[Located]] | None:
         """A question about the important notes with faults, with only the messages that support these notes."""
-        wrong = self._worth_repair(answer)
+        wrong = self._notes_to_repair(answer)
         if not wrong:
             return None
         asked = {id(each) for each, _ in wrong}
         cited = {message.position: message for each, _ in wrong for message in each.messages}
         room = max(min(REPAIR_TOKENS, int(self._count(self.prompt.user) * REPAIR_SHARE)), MIN_WORDS)
-        notes = "\n".join(f"{_written(each)}\n  {' '.join(left.complaints)}" for each, left in wrong)
+        notes = "\n".join(f"{_format_note(each)}\n  {' '.join(left.complaints)}" for each, left in wrong)
         prompt = NOTES_REPAIR.render(
             voice=VOICES[self.job.voice],
             messages=transcript([cited[place] for place in sorted(cited)], room, self._count),
             notes=notes,
         )
         words = sum(len(each.statement.text.split()) + 12 for each, _ in wrong)
-        return _limited(prompt, NOTES_REPAIR, words), [each for each in answer if id(each) not in asked]
+        return _limit_answer(prompt, NOTES_REPAIR, words), [each for each in answer if id(each) not in asked]
 
     def repaired(self, rest: list[Located], again: list[Located]) -> list[Located]:
         """Join the notes that the model was not asked for again, and the new ones."""
@@ -435,8 +446,8 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         complaints = [foreign] if foreign else []
         struck = lost = 0
         for each in answer:
-            left = self._struck(each)
-            complaints += _told_faults(left)
+            left = self._strike_note(each)
+            complaints += _strike_complaints(left)
             struck += bool(left.complaints)
             lost += not left.text
             if left.text:
@@ -451,7 +462,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             notes=notes,
         )
 
-    def supported(self, answer: Sequence[Located]) -> float:
+    def supported_share(self, answer: Sequence[Located]) -> float:
         """The share of the claims that the sources support; 1 if nothing can be checked."""
         return supported_rate("\n".join(each.statement.text for each in answer), self._grounds.shown)
 
@@ -461,7 +472,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         last = job.messages[-1].position
         seen = replace(writing, seen_first=job.messages[0].position, seen_last=last)
         unpaid = replace(seen, tokens_in=0, tokens_out=0)
-        lines = sorted(_lines(job, judged.notes), key=lambda each: each[1].position)
+        lines = sorted(_note_lines(job, judged.notes), key=lambda each: each[1].position)
         out: list[Summary] = []
         begin = 0
         for number, block in enumerate(job.blocks):
@@ -471,16 +482,16 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             begin = block.last_position + 1
             disputes = [each for each in job.disputes if each.about == block.stretch]
             text = as_text(block, disputes, job.voice)
-            sections = tuple(noted(block, own, lambda _: True)) if judged.trusted else text.sections
+            sections = tuple(note_sections(block, own, lambda _: True)) if judged.trusted else text.sections
             paid = replace(unpaid if out else seen, disputes=tuple(each.id for each in disputes))
             out.append(replace(text, sections=sections, writing=paid))
         if job.waits and judged.trusted:
             rest = [message for message in job.messages if message.position >= begin]
             own = [(name, line) for name, line in lines if line.position >= begin]
-            out.append(_waiting(job, rest, own, unpaid if out else seen))
+            out.append(_waiting_record(job, rest, own, unpaid if out else seen))
         return out, ()
 
-    def _struck(self, located: Located) -> Struck:
+    def _strike_note(self, located: Located) -> Struck:
         """Check one note against the outcomes up to the end of its block; a note on the state against all outcomes."""
         note, end = located.statement, self.job.messages[-1].position
         if note.refused:
@@ -496,23 +507,23 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         beside = {place + step for place in places for step in (-1, 0, 1)}
         cited = [message for message in self.job.evidence if message.position in beside]
         answered = [message for message in cited if message.position in places or message.position + 1 in places]
-        if note.kind == "ruled" and note.at and _is_elsewhere(note.text, answered):
+        if note.kind == "ruled" and note.at and _lacks_words(note.text, answered):
             return Struck(text="", complaints=(NOT_RULED,), parts=(note.text,))
-        return strike(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+        return strike_unsupported(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
         """A complaint about notes that are not in the agent's language; empty if they are."""
         text = " ".join(each.statement.text for each in answer)
         own = [message for message in self.job.messages if message.role in ("assistant", "user")]
-        said = [*_said(own), *_said(self.job.asked)] or _said(self.job.messages)
+        said = [*_spoken_texts(own), *_spoken_texts(self.job.asked)] or _spoken_texts(self.job.messages)
         language = other_language(text, " ".join(said))
         return f"It is in {language}, and the agent wrote in another language." if language else ""
 
-    def _worth_repair(self, answer: Sequence[Located]) -> list[tuple[Located, Struck]]:
+    def _notes_to_repair(self, answer: Sequence[Located]) -> list[tuple[Located, Struck]]:
         """The notes with faults that are worth asking for again."""
         if self._foreign_language(answer):
             return []
-        wrong = [(each, left) for each in answer if (left := self._struck(each)).complaints]
+        wrong = [(each, left) for each in answer if (left := self._strike_note(each)).complaints]
         if len(wrong) > MAX_STRUCK * len(answer):
             return []
         wrong = [(each, left) for each, left in wrong if not each.statement.refused]
@@ -522,7 +533,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         return worthy[:MAX_FAULTS]
 
 
-def _told_faults(left: Struck) -> list[str]:
+def _strike_complaints(left: Struck) -> list[str]:
     """The parts struck from one note, and why; empty if nothing was struck."""
     struck = [f"“{clip(part, LINE_CHARACTERS)}”" for part in left.parts if part]
     why = " ".join(left.complaints)
@@ -533,16 +544,16 @@ def _characters(words: int, per_token: float) -> str:
     return f"{int(words / WORDS_PER_TOKEN * per_token):,}"
 
 
-def _said(messages: Sequence[Message]) -> list[str]:
+def _spoken_texts(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages if message.text.strip()]
 
 
-def earlier(job: NotesJob, room: int, count: Count) -> str:
+def earlier_prompt(job: NotesJob, room: int, count: Count) -> str:
     """The part of a prompt about what came before: the last requests, and the most important notes with their ids."""
     told: list[str] = []
     if job.asked:
         requests = [clip(" ".join(message.text.split()), REQUEST_CHARACTERS) for message in job.asked]
-        told += ["What the user asked for before:", *(f"- {neutralise(each)}" for each in requests), ""]
+        told += ["What the user asked for before:", *(f"- {quote_instructions(each)}" for each in requests), ""]
     notes = weightiest(job.before, room, count)
     if notes:
         told += [
@@ -556,17 +567,17 @@ def earlier(job: NotesJob, room: int, count: Count) -> str:
 
 def weightiest(notes: Noted, room: int, count: Count) -> list[str]:
     """Choose the notes with the most weight that fit into `room`, and write them in order, each after its id."""
-    lines = [f"[{note_id(line.text)}] {neutralise(line.text)}" for _, line in notes]
+    lines = [f"[{note_id(line.text)}] {quote_instructions(line.text)}" for _, line in notes]
     best = sorted(range(len(lines)), key=lambda place: (-notes[place][1].weight, -notes[place][1].position))
-    return [lines[place] for place in fitting(lines, best, room, count)]
+    return [lines[place] for place in fitting_indices(lines, best, room, count)]
 
 
-def _limited(prompt: Prompt, text: PromptText, words: int) -> Prompt:
+def _limit_answer(prompt: Prompt, text: PromptText, words: int) -> Prompt:
     """Limit the answer to twice as many words as were asked for."""
     return replace(prompt, max_tokens=max(min(int(2 * words / WORDS_PER_TOKEN), text.max_tokens), 400))
 
 
-def _written(each: Located) -> str:
+def _format_note(each: Located) -> str:
     statement = each.statement
     numbers = ",".join(str(message.position) for message in each.messages)
     return f"{statement.kind} {statement.worth} [{numbers}] {statement.text}"
@@ -576,7 +587,7 @@ MOST_SOURCES = 12
 """How many messages are stored as the sources of a note, the last ones."""
 
 
-def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:
+def _note_lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[SectionName, Line]]:
     known = {note_id(line.text): line for _, line in job.before}
     for each in statements:
         sources: tuple[MessageId, ...] = tuple(message.id for message in each.messages[-MOST_SOURCES:])
@@ -588,8 +599,8 @@ def _lines(job: NotesJob, statements: Iterable[Located]) -> Iterator[tuple[Secti
                 yield "replaced", Line(text=known[name].text, position=each.position)
 
 
-def _waiting(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
+def _waiting_record(job: NotesJob, messages: Sequence[Message], lines: Noted, writing: Writing) -> Summary:
     """Make a record of the notes on `messages` that no block covers yet."""
     summarizer = waiting_summarizer(job.policy.summarizer, job.voice)
     bare = summary_of("turn", WAITING_DEPTH, messages, (), summarizer)
-    return replace(bare, writing=writing, sections=tuple(noted(bare, lines, lambda _: True)))
+    return replace(bare, writing=writing, sections=tuple(note_sections(bare, lines, lambda _: True)))

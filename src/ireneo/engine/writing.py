@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ireneo.context.shorten import share, shorten
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
-from ireneo.grounding.evidence import recall
+from ireneo.grounding.evidence import artifact_recall
 from ireneo.language.topics import Voice
 from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
@@ -88,7 +88,7 @@ class WritingTask(ABC, Generic[R, A, J]):
         """The names in the sources that must not be lost."""
 
     @abstractmethod
-    def read(self, reply: R) -> A:
+    def parse(self, reply: R) -> A:
         """Convert a reply."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class WritingTask(ABC, Generic[R, A, J]):
         """Check an answer against the sources."""
 
     @abstractmethod
-    def supported(self, answer: A) -> float:
+    def supported_share(self, answer: A) -> float:
         """The share of the answer's claims that the sources support; 1 if nothing can be checked."""
 
     @abstractmethod
@@ -121,7 +121,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
     answer = given or await model.ask(await to_thread(lambda: task.prompt), task.reply)
     usage = [answer.usage]
     failed: tuple[str, ...] = ()
-    first = said = await to_thread(task.read, answer.value)
+    first = said = await to_thread(task.parse, answer.value)
     repair = await to_thread(task.repair, first)
     if repair is not None:
         question, rest = repair
@@ -132,7 +132,7 @@ async def write(task: WritingTask[R, A, J], model: LanguageModel, given: Reply[R
             failed = (f"Asked again about this, the model gave no answer: {error}",)
         else:
             usage.append(again.usage)
-            said = task.repaired(rest, await to_thread(task.read, again.value))
+            said = task.repaired(rest, await to_thread(task.parse, again.value))
     judged = await to_thread(task.judge, said)
     writing = await to_thread(writing_record, task, first, judged, task.prompt.name, answer.model, usage)
     texts, left_out = await to_thread(task.texts, judged, writing)
@@ -154,8 +154,8 @@ def writing_record(
         model=model,
         tokens_in=sum(each.tokens_in for each in usage),
         tokens_out=sum(each.tokens_out for each in usage),
-        supported=round(task.supported(first), 4),
-        recall=round(recall(task.critical, " ".join(judged.kept)), 4),
+        supported=round(task.supported_share(first), 4),
+        recall=round(artifact_recall(task.critical, " ".join(judged.kept)), 4),
         repaired=len(usage) > 1,
         trusted=judged.trusted,
         struck=judged.struck,
@@ -168,7 +168,7 @@ def as_text(canonical: Summary, disputes: Sequence[Annotation], voice: Voice) ->
     return replace(canonical, id=text_id(canonical, names, voice), summarizer=text_summarizer(canonical, names, voice))
 
 
-def doubts(disputes: Sequence[Annotation]) -> str:
+def dispute_prompt(disputes: Sequence[Annotation]) -> str:
     """The part of a prompt about the disputes of an earlier text; empty if there are none."""
     disputes = [each for each in disputes if each.kind == "dispute"]
     if not disputes:
@@ -178,7 +178,7 @@ def doubts(disputes: Sequence[Annotation]) -> str:
     return "\n".join(told)
 
 
-def fitting(lines: Sequence[str], order: Iterable[int], room: int, count: Count) -> list[int]:
+def fitting_indices(lines: Sequence[str], order: Iterable[int], room: int, count: Count) -> list[int]:
     """The indices of the lines that fit into `room` tokens, taken in `order` until one does not fit; sorted."""
     kept: list[int] = []
     for place in order:

@@ -146,10 +146,7 @@ PAGE_CHARACTERS = 12_000
 """The maximum number of characters of one answer, which are about 3,000 tokens."""
 
 
-AnyKind = Annotated[
-    Kind | None,
-    Field(description="Only what happened, what is true, how it is done, or what failed."),
-]
+AnyKind = Annotated[Kind | None, Field(description="Only what happened, what is true, how it is done, or what failed.")]
 OfKind = Annotated[
     Kind | None,
     Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),

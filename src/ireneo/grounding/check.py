@@ -14,12 +14,12 @@ from functools import cached_property, partial
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, straight, unmarked
+from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, normalise_text, strip_markdown
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
-from ireneo.language.files import CAPITAL, Patterns, either, topic
+from ireneo.language.files import CAPITAL, Patterns, any_of, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
-from ireneo.language.words import breaks, terms
-from ireneo.log.calls import GUTTER, line_numbers
+from ireneo.language.words import sentence_breaks, terms
+from ireneo.log.calls import GUTTER, gutter_numbers
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 
@@ -61,10 +61,10 @@ _BEGINS = (
     rf"{_ERROR_LABEL}(?:{'|'.join(_MESSAGES)})",
 )
 _STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
-_ERROR = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{either(_BEGINS)}", re.IGNORECASE)
+_ERROR = lazy_re(lambda: rf"\A[\s\W]{{0,12}}{any_of(_BEGINS)}", re.IGNORECASE)
 
 
-def error_text(text: str) -> bool:
+def is_error_text(text: str) -> bool:
     """Whether `text` is an error or a refusal instead of an answer.
 
     Judged by the beginning, since an answer may well report errors further on.
@@ -94,13 +94,13 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
 
 
 _VERDICT_CLAUSE = lazy_re(
-    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{either(_VERDICTS.conjunctions)}\s+|→", re.IGNORECASE
+    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{any_of(_VERDICTS.conjunctions)}\s+|→", re.IGNORECASE
 )
 _CODE = lazy_re(r"`([^`]+)`")
 _SUBJECT_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
 _TELLING = lazy_re(r"\w[/._]\w")
-_COMPLETE = lazy_re(lambda: _opening(_VERDICTS.complete), re.IGNORECASE)
-_PARTIAL = lazy_re(lambda: _opening(_VERDICTS.partial), re.IGNORECASE)
+_COMPLETE = lazy_re(lambda: _opening_pattern(_VERDICTS.complete), re.IGNORECASE)
+_PARTIAL = lazy_re(lambda: _opening_pattern(_VERDICTS.partial), re.IGNORECASE)
 _TESTS = lazy_re(r"test|spec|suite|\btox\b|\bnox\b", re.IGNORECASE)
 _FILTERED = lazy_re(r"(?<!\s)\s+(?:2>&1|\|(?!\|)).*$")
 """Output filters after a command, which don't make it another one."""
@@ -109,8 +109,8 @@ _DONE = lazy_re(r"\bCOMPLETE\b")
 """The word in our own statuses."""
 
 
-def _opening(words: Iterable[str]) -> str:
-    return rf"^\W*(?:{either(_VERDICTS.status)}\W+)?{either(words)}\b"
+def _opening_pattern(words: Iterable[str]) -> str:
+    return rf"^\W*(?:{any_of(_VERDICTS.status)}\W+)?{any_of(words)}\b"
 
 
 def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
@@ -122,18 +122,18 @@ def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str |
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _COMPLETE.search(status_text):
         return f"It says that the work is complete, but {last.subject} failed last."
-    wrong = flipped(status_text, last_outcomes)
+    wrong = contradicted_verdict(status_text, last_outcomes)
     if wrong is not None or _PARTIAL.search(status_text):
         return wrong
-    return _false_all_well(status_text, last_outcomes, _VERDICTS.all)
+    return _false_all_clear(status_text, last_outcomes, _VERDICTS.all)
 
 
-def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
+def false_success(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
     """Say that `sentence` calls everything fine or complete although the last check failed; None if it doesn't."""
     last = _last_check(last_outcomes)
     if last is not None and last.failed and _DONE.search(_CODE.sub(" ", sentence)):
         return f"It says that the work is complete, but {last.subject} failed last."
-    return _false_all_well(sentence, last_outcomes, _VERDICTS.everything)
+    return _false_all_clear(sentence, last_outcomes, _VERDICTS.everything)
 
 
 def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOutcome | None:
@@ -143,27 +143,27 @@ def _last_check(outcomes: Sequence[LastOutcome], tests: bool = False) -> LastOut
     return next(reversed(tested or checks), None)
 
 
-def _false_all_well(text: str, outcomes: Sequence[LastOutcome], everything: Patterns) -> str | None:
+def _false_all_clear(text: str, outcomes: Sequence[LastOutcome], everything: Patterns) -> str | None:
     for clause in _clauses(text):
-        if _verdict(clause) is True and (said := everything.search(clause)):
+        if _reported_outcome(clause) is True and (said := everything.search(clause)):
             last = _last_check(outcomes, bool(_TESTS.search(said[0])))
             if last is not None and last.failed:
                 return f"It says that all is well, but {last.subject} failed last."
     return None
 
 
-def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
+def contradicted_verdict(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
     """Say which verdict of `sentence` is the opposite of a known outcome; None if none certainly is.
 
     Only an explicit verdict is compared, in the same clause as its subject. Negations, wishes and earlier times are
     ignored, and so is a reported failure of something that failed before it passed.
     """
-    last = {straight(outcome.subject): outcome for outcome in outcomes}
+    last = {normalise_text(outcome.subject): outcome for outcome in outcomes}
     for clause in _clauses(sentence):
-        passed = _verdict(clause)
+        passed = _reported_outcome(clause)
         if passed is None:
             continue
-        for subject in _subjects(clause, last):
+        for subject in _named_subjects(clause, last):
             if last[subject].failed is passed and (passed or not last[subject].otherwise):
                 said, was = ("passed", "failed") if passed else ("failed", "passed")
                 return f"It says that {subject} {said}, but it {was} last."
@@ -174,17 +174,17 @@ def _clauses(text: str) -> Iterator[str]:
     """Split `text` into clauses; code is not split."""
     codes: list[str] = []
 
-    def keep(match: re.Match[str]) -> str:
+    def hide_code(match: re.Match[str]) -> str:
         codes.append(match[0])
         return f"\x01{len(codes) - 1}\x02"
 
     for line in text.splitlines():
-        words = _CODE.sub(keep, re.sub(r"[\x01\x02]", " ", straight(line)))
+        words = _CODE.sub(hide_code, re.sub(r"[\x01\x02]", " ", normalise_text(line)))
         for clause in _VERDICT_CLAUSE.split(words):
             yield re.sub(r"\x01(\d+)\x02", lambda found: codes[int(found[1])], clause)
 
 
-def _verdict(clause: str) -> bool | None:
+def _reported_outcome(clause: str) -> bool | None:
     """Return True if the clause explicitly reports a success, False for a failure, None for neither."""
     words = _CODE.sub(" ", clause)
     good, bad = bool(_VERDICTS.good.search(words)), bool(_VERDICTS.bad.search(words))
@@ -193,9 +193,9 @@ def _verdict(clause: str) -> bool | None:
     return good
 
 
-def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
+def _named_subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
     """Return the known subjects named in `clause`, as code or unambiguously in words."""
-    codes = [_FILTERED.sub("", straight(code)) for code in _CODE.findall(clause)]
+    codes = [_FILTERED.sub("", normalise_text(code)) for code in _CODE.findall(clause)]
     out = [subject for subject in outcomes if subject in codes]
     # A part of a command line with several commands identifies nothing.
     known = [subject for subject, outcome in outcomes.items() if outcome.checks and not _SEVERAL.search(subject)]
@@ -203,10 +203,10 @@ def _subjects(clause: str, outcomes: Mapping[str, LastOutcome]) -> list[str]:
         longer = [subject for subject in known if " " in code and subject.startswith(f"{code} ")]
         if code not in known and len(longer) == 1:
             out.extend(longer)
-    words = straight(_CODE.sub(" ; ", clause))
+    words = normalise_text(_CODE.sub(" ; ", clause))
     telling = [subject for subject in outcomes if re.search(r"[ /._]", subject)]
     for subject in sorted(telling, key=len, reverse=True):
-        pattern = rf"(?<![\w./-]){re.escape(unmarked(subject))}(?![\w/-]|\.\w)"
+        pattern = rf"(?<![\w./-]){re.escape(strip_markdown(subject))}(?![\w/-]|\.\w)"
         if re.search(pattern, words):
             out.append(subject)
             # A shorter subject inside a longer one is not named itself.
@@ -232,12 +232,12 @@ _QUOTED = lazy_re(
 _FENCE = lazy_re(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
-_AGENT = lazy_re(lambda: either(_SAYS.agent), re.IGNORECASE)
-_YOU = lazy_re(lambda: either(_SAYS.you), re.IGNORECASE)
-_OFFERS = lazy_re(lambda: either(_SAYS.offers), re.IGNORECASE)
-_REFUSAL = lazy_re(lambda: either(_SAYS.refusals), re.IGNORECASE)
-_SELF = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{either(_SAYS.oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
-_WE = lazy_re(lambda: rf"(?<![\w-]){either(_SAYS.together)}\s+\w", re.IGNORECASE)
+_AGENT = lazy_re(lambda: any_of(_SAYS.agent), re.IGNORECASE)
+_YOU = lazy_re(lambda: any_of(_SAYS.you), re.IGNORECASE)
+_OFFERS = lazy_re(lambda: any_of(_SAYS.offers), re.IGNORECASE)
+_REFUSAL = lazy_re(lambda: any_of(_SAYS.refusals), re.IGNORECASE)
+_SELF = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{any_of(_SAYS.oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
+_WE = lazy_re(lambda: rf"(?<![\w-]){any_of(_SAYS.together)}\s+\w", re.IGNORECASE)
 _SPEAKER_LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
@@ -274,10 +274,10 @@ def voice_faults(text: str, voice: Voice, known: Callable[[str], bool] | None = 
 
     `known` exempts words that the sources contain: an agent that is mentioned may be one in the sources.
     """
-    return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE), known)
+    return style_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE), known)
 
 
-def found_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool] | None = None) -> list[str]:
+def style_faults(text: str, faults: Iterable[Fault], known: Callable[[str], bool] | None = None) -> list[str]:
     """Describe which of `faults` `text` has, each once with the offending words; quotations are exempt."""
     found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
     own = unquoted(text)
@@ -294,7 +294,7 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
 
 
-_COMMENT = lazy_re(lambda: either(_SAYS.comments), re.IGNORECASE)
+_COMMENT = lazy_re(lambda: any_of(_SAYS.comments), re.IGNORECASE)
 _LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
 _STAGE = lazy_re(rf"^[ \t>*_]*{CAPITAL}[\w'’-]*+(?: {CAPITAL}[\w'’-]*+)?[*_]*: ?(?:{CAPITAL}|[·*(])")
 _OF_STORIES: tuple[Fault, ...] = (
@@ -303,12 +303,12 @@ _OF_STORIES: tuple[Fault, ...] = (
     (_LISTED, "It is an item of a list"),
     (_STAGE, "It labels a speaker"),
 )
-_ROLES = lazy_re(lambda: rf"\b{either(_SAYS.article)} ({'|'.join(_SAYS.roles)})\b", re.IGNORECASE)
-_READER = lazy_re(lambda: rf"\b{either(_SAYS.reader)}\b", re.IGNORECASE)
+_ROLES = lazy_re(lambda: rf"\b{any_of(_SAYS.article)} ({'|'.join(_SAYS.roles)})\b", re.IGNORECASE)
+_READER = lazy_re(lambda: rf"\b{any_of(_SAYS.reader)}\b", re.IGNORECASE)
 _STORY_TO_READER: Fault = (_READER, "It says “you”")
 
 
-def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
+def story_sentence_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
     """Describe the faults of voice and form in one sentence of a story; quotations are exempt.
 
     The voice is recognised by English words, so it is only checked if `english`. `labels` says whether a role, such as
@@ -319,12 +319,12 @@ def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str
         "second": OF_ITSELF,
         "third": (*OF_ITSELF, _STORY_TO_READER),
     }
-    found = found_faults(text, (*_OF_STORIES, *(by_voice[voice] if english else ())))
+    found = style_faults(text, (*_OF_STORIES, *(by_voice[voice] if english else ())))
     called = [role[0] for role in _ROLES.finditer(unquoted(text)) if labels(role[1])]
     return [*found, *(f"It calls somebody by a role: “{role}”." for role in called[:1])]
 
 
-def names_oneself(text: str, name: str) -> bool:
+def names_own_character(text: str, name: str) -> bool:
     """Whether `text`, the memory of a character called `name`, refers to that character in the third person."""
     own = unquoted(text)
     forms = "|".join(re.escape(form) for form in dict.fromkeys((name, name.split()[0])) if form) if name.strip() else ""
@@ -333,7 +333,7 @@ def names_oneself(text: str, name: str) -> bool:
     return any(not _SAYS.named.search(own[: found.start()]) for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own))
 
 
-def tells_of_itself(text: str) -> bool:
+def is_first_person(text: str) -> bool:
     """Whether anybody says “I” in `text`, outside quotation marks."""
     return bool(_SAYS.own.search(unquoted(text)))
 
@@ -378,40 +378,40 @@ class Grounds:
         self.voice = voice
         self.shown = SourceIndex([*source_texts(messages), *self._asked, *self._notes])
 
-    def near(self, cited: Iterable[Message]) -> SourceIndex | None:
+    def cited_sources(self, cited: Iterable[Message]) -> SourceIndex | None:
         """Return the sources for the figures of a statement that cites these messages; None if it cites none."""
         texts = source_texts(list(cited))
         said = [message.text for message in self._messages if message.role in ("user", "system")]
         return SourceIndex([*texts, *said, *self._asked, *self._notes]) if texts else None
 
-    def is_line(self, number: str, text: str) -> bool:
+    def is_listed_line(self, number: str, text: str) -> bool:
         """Whether a listing shows a name of `text` in the line of this number: `load stands at 914 now`."""
         names = artifacts(text)
-        return any(name in line for line in self._listed.get(number, ()) for name in names)
+        return any(name in line for line in self._listed_lines.get(number, ()) for name in names)
 
     @cached_property
-    def _listed(self) -> Mapping[str, Sequence[str]]:
+    def _listed_lines(self) -> Mapping[str, Sequence[str]]:
         """The lines of listings by their number."""
         out: dict[str, list[str]] = {}
         for text in source_texts(self._messages):
-            counted = line_numbers(text)
+            counted = gutter_numbers(text)
             for found in GUTTER.finditer(text) if counted else ():
                 out.setdefault(found[1], []).append(text[found.end() :].partition("\n")[0])
         return out
 
-    def speaks_of(self, words: str) -> bool:
+    def mentions(self, words: str) -> bool:
         """Whether the last of `words` occurs in the sources, so that they may refer to it."""
         bare = _NAMES.findall(words)
-        return bool(bare) and self._worked_on.holds(bare[-1])
+        return bool(bare) and self._work_sources.has_words(bare[-1])
 
     @cached_property
-    def _worked_on(self) -> SourceIndex:
+    def _work_sources(self) -> SourceIndex:
         """All sources except the system messages, which describe the writer itself."""
         work = [message for message in self._messages if message.role != "system"]
         return SourceIndex([*source_texts(work), *self._asked, *self._notes])
 
     @cached_property
-    def ruled(self) -> SourceIndex:
+    def instruction_sources(self) -> SourceIndex:
         """The words of users and system messages, which may give instructions; notes may contain tool output."""
         said = (each for each in self._messages if each.role in ("user", "system") and each.draft.origin == "spoken")
         return SourceIndex([*(without_recalled(message.text) for message in said), *self._asked])
@@ -421,47 +421,51 @@ _NAMES = lazy_re(r"\w+")
 ELSEWHERE = "in none of the messages that it names"
 
 
-def strike(statement: str, grounds: Grounds, *, status: bool = False, cited: Iterable[Message] = ()) -> Struck:
+def strike_unsupported(
+    statement: str, grounds: Grounds, *, status: bool = False, cited: Iterable[Message] = ()
+) -> Struck:
     """Strike from `statement` what `grounds` don't support; `status` says that it is a status.
 
     `cited` are the messages that its writer gives for it, and their neighbours. In a long session any small number
     occurs somewhere, so figures must follow from these messages, from the user's words, or from an earlier note.
     """
     # A sentence that begins with a speaker's label could be taken for that speaker's words.
-    text = _named_user(" ".join(statement.split()))
+    text = _with_user_label(" ".join(statement.split()))
     whole = _statement_faults(text, grounds, status=status)
     if whole:
         return Struck(text="", complaints=tuple(whole), parts=(text,))
-    near = grounds.near(cited)
+    near = grounds.cited_sources(cited)
     kept: list[str] = []
     complaints: list[str] = []
     parts: list[str] = []
-    told = [_named_user(each) for each in _sentences(text)]
+    told = [_with_user_label(each) for each in _sentences(text)]
     for sentence in told:
         claimed = check_text(_REFERENCE.sub(" ", sentence), grounds.shown)
-        far = [] if near is None else [each for each in _figures(sentence) if not near.supports(each)]
+        far = [] if near is None else [each for each in _figure_claims(sentence) if not near.supports(each)]
         far += _denied_counts(sentence, near or grounds.shown)
         far = [each for each in dict.fromkeys(far) if each not in claimed]
         missing = [(each, "nowhere") for each in claimed] + [(each, ELSEWHERE) for each in far]
-        missing = [each for each in missing if each[0].kind != "number" or not grounds.is_line(each[0].text, sentence)]
+        missing = [
+            each for each in missing if each[0].kind != "number" or not grounds.is_listed_line(each[0].text, sentence)
+        ]
         wrong = [f"The {each.kind} “{each.text}” stands {where}." for each, where in missing]
         wrong += _clause_faults(sentence, grounds)
         complaints += wrong
         names = [claim.text.removeprefix("line ") for claim, _ in missing]
-        stands = _without(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
+        stands = _without_clauses(sentence, partial(_is_wrong, names, grounds)) if wrong else sentence
         if stands:
             kept.append(stands)
-        parts += _left_out(sentence, stands) if wrong else []
+        parts += _struck_words(sentence, stands) if wrong else []
     if not complaints:
         return Struck(text=" ".join(told))
     left = " ".join(kept)
     # The rest may be an error text by itself.
     return Struck(
-        text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)), parts=tuple(parts)
+        text="" if is_error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)), parts=tuple(parts)
     )
 
 
-def _left_out(sentence: str, stands: str) -> list[str]:
+def _struck_words(sentence: str, stands: str) -> list[str]:
     """Return the runs of words of `sentence` that are missing from `stands`, the rest of it."""
     said = sentence.split()
     # The capital letter and the full stop of the rest are not compared.
@@ -471,11 +475,11 @@ def _left_out(sentence: str, stands: str) -> list[str]:
     return [run.strip(",;:–—-. ") for run in runs]
 
 
-def _named_user(text: str) -> str:
+def _with_user_label(text: str) -> str:
     return _USER_LABEL.sub(lambda found: f"The user{found[1]}", text)
 
 
-def _figures(sentence: str) -> list[TextClaim]:
+def _figure_claims(sentence: str) -> list[TextClaim]:
     """Return the figures of a sentence, except line numbers and references in brackets."""
     bare = _LINES_OF_FILES.sub(" ", _REFERENCE.sub(" ", sentence))
     figures = (claim for claim in claims(bare) if claim.kind == "number")
@@ -490,7 +494,7 @@ _LISTED = lazy_re(r"[,;]\s")
 
 def _denied_counts(sentence: str, near: SourceIndex) -> list[TextClaim]:
     """Return the small counts of a sentence that the sources deny; a list after a count is compared with it."""
-    figures = {each.text for each in _figures(sentence)}
+    figures = {each.text for each in _figure_claims(sentence)}
     return [
         TextClaim("number", found["number"])
         for found in _SMALL.finditer(sentence)
@@ -518,15 +522,15 @@ _LINES_OF_FILES = lazy_re(r"(?<!\d):\d+(?:[-–]\d+)?(?:(?:, ?:?|/)\d+(?:[-–]\
 def _statement_faults(text: str, grounds: Grounds, *, status: bool) -> list[str]:
     """Return the faults for which the whole statement is struck."""
     error = error_in(text)
-    if error and not grounds.shown.holds(error):
+    if error and not grounds.shown.has_words(error):
         return ["It is an error text, and no note."]
-    if any(not grounds.ruled.holds(_led_on(text, each)) for each in instructions(text)):
+    if any(not grounds.instruction_sources.has_words(_extend_words(text, each)) for each in instructions(text)):
         return ["It repeats an instruction that a tool returned."]
     wrong = contradicts(text, grounds.outcomes) if status else None
     return [wrong] if wrong else []
 
 
-def _led_on(text: str, words: str) -> str:
+def _extend_words(text: str, words: str) -> str:
     """Extend `words` by up to `MAX_LED` words that follow them in `text`, which say what the order is."""
     start = text.find(words)
     return " ".join([words, *_NAMES.findall(text[start + len(words) :])[:MAX_LED]]) if start >= 0 else words
@@ -534,18 +538,18 @@ def _led_on(text: str, words: str) -> str:
 
 def _clause_faults(text: str, grounds: Grounds) -> list[str]:
     """Return the faults of voice and the wrong verdicts of a sentence or a clause."""
-    verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
+    verdict = contradicted_verdict(text, grounds.outcomes) or false_success(text, grounds.outcomes)
     if grounds.voice is None:
-        faults = found_faults(text, FORM, grounds.speaks_of)
+        faults = style_faults(text, FORM, grounds.mentions)
     else:
-        faults = voice_faults(text, grounds.voice, grounds.speaks_of)
+        faults = voice_faults(text, grounds.voice, grounds.mentions)
     return [*faults, verdict] if verdict else faults
 
 
 def _sentences(text: str) -> Iterator[str]:
     """Split a line into sentences; quotations are not split."""
     start = 0
-    for end, following in breaks(unquoted(text)):
+    for end, following in sentence_breaks(unquoted(text)):
         yield text[start:end]
         start = following
     if text[start:]:
@@ -556,31 +560,31 @@ def _sentences(text: str) -> Iterator[str]:
 _JOINT = lazy_re(
     lambda: (
         # Possessive, so that a run of blanks is matched only from its first.
-        rf"(?P<apart>;\s++(?:{either(_CLAUSES.joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{either(_CLAUSES.joins)}\s++"
-        rf"(?={either(_CLAUSES.subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
-        rf"(?<!\s)\s++(?={either(_CLAUSES.begins)}\b)"
+        rf"(?P<apart>;\s++(?:{any_of(_CLAUSES.joins)}\s)?|(?:,|(?<!\s)(?=\s))\s++{any_of(_CLAUSES.joins)}\s++"
+        rf"(?={any_of(_CLAUSES.subjects)}\b))|:\s++|\s[-–—→]\s++|,\s++|"
+        rf"(?<!\s)\s++(?={any_of(_CLAUSES.begins)}\b)"
     ),
     re.IGNORECASE,
 )
 _BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
-_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(_CLAUSES.limits)}\b", re.IGNORECASE)
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{any_of(_CLAUSES.limits)}\b", re.IGNORECASE)
 _PLAIN = lazy_re(r"[^\W\d_]+(?=[\s,])")
 _REMARK = lazy_re(r"\s[-–—→]\s+\w+")
 """A single word after a dash, whose continuation was struck."""
 
 
-def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
+def _without_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str:
     """Remove the wrong clauses of `sentence`; empty if too little is left, or if the meaning would change."""
     for bracket in reversed(list(_BRACKETS.finditer(unquoted(sentence)))):
         if is_wrong(sentence[bracket.start() : bracket.end()]):
             sentence = sentence[: bracket.start()] + sentence[bracket.end() :]
-    stands = _without_wrong(list(_groups(sentence)), is_wrong)
+    stands = _join_right_groups(list(_clause_groups(sentence)), is_wrong)
     if not stands or len(terms(stands)) < LEAST_WORDS or is_wrong(stands):
         return ""
     return stands
 
 
-def _groups(sentence: str) -> Iterator[list[str]]:
+def _clause_groups(sentence: str) -> Iterator[list[str]]:
     """Split a sentence into groups of clauses, each with its conjunction; a group could be a sentence by itself."""
     group: list[str] = []
     start = 0
@@ -597,7 +601,7 @@ def _groups(sentence: str) -> Iterator[list[str]]:
     yield [*group, sentence[start:]]
 
 
-def _without_wrong(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) -> str:
+def _join_right_groups(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) -> str:
     kept = ""
     before = True
     for group in groups:

@@ -13,13 +13,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.numbers import unit_of
-from ireneo.language.numbers import units as unit_pattern
-from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
+from ireneo.language.numbers import unit_pattern as unit_pattern
+from ireneo.language.times import CLOCK, ISO, date_pattern, is_clock, weekday_pattern, without_dates
 from ireneo.language.topics import Instructions, Names, Numbers
 from ireneo.language.words import common_words, writes_nouns_large
-from ireneo.log.calls import GUTTER, line_numbers
+from ireneo.log.calls import GUTTER, gutter_numbers
 from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
 from ireneo.patterns import lazy_re
 
@@ -37,29 +37,29 @@ _ESCAPED = {"n": " ", "t": " ", "r": " ", "b": " ", "f": " "}
 _THOUSANDS = lazy_re(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 
 
-def straight(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Put `text` on one line, with plain quotation marks and dashes, and single spaces."""
     return " ".join(text.split() if text.isascii() else text.translate(_STRAIGHT).split())
 
 
-def unescaped(text: str) -> str:
+def unescape_json(text: str) -> str:
     """Resolve the escapes of a JSON string in `text`; anything else stays."""
     if "\\" not in text:
         return text
-    return " ".join(_ESCAPE.sub(_meant, text).split())
+    return " ".join(_ESCAPE.sub(_unescape, text).split())
 
 
-def unmarked(text: str) -> str:
+def strip_markdown(text: str) -> str:
     """Remove the Markdown marks for code and bold."""
     return text.replace("`", "").replace("**", "")
 
 
-def joined(text: str) -> str:
+def strip_separators(text: str) -> str:
     """Remove thousands separators: ``1,346`` becomes ``1346``."""
     return _THOUSANDS.sub("", text)
 
 
-def _meant(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[1], 16))
     return _ESCAPED.get(escape[2], escape[2])
@@ -108,34 +108,34 @@ def artifacts(text: str) -> list[str]:
 _PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
 
 
-@from_data
-def number() -> str:
+@cached_data
+def figure_pattern() -> str:
     """Return a pattern for a figure with its unit, if it has one."""
     return rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_]))?"
 
 
 # It may follow a letter or a word (v1.2, L88, python3.11), but not be in the middle of a hash.
-_IN_WORD = lazy_re(lambda: rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{number()})")
+_IN_WORD = lazy_re(lambda: rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{figure_pattern()})")
 _APART = lazy_re(lambda: rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_])")
 _PLAIN_FIGURE = lazy_re(_PLAIN)
-_NUMBER = lazy_re(number)
+_NUMBER = lazy_re(figure_pattern)
 _DIGIT = lazy_re(r"\d")
 _DIGITS = lazy_re(r"\d+")
 
 
-def without_gutter(text: str) -> tuple[str, frozenset[str]]:
+def strip_gutter(text: str) -> tuple[str, frozenset[str]]:
     """Remove the line numbers that a tool wrote before the lines of `text`; also return those numbers.
 
     They would be evidence for any number up to the number of lines.
     """
-    numbers = line_numbers(text)
+    numbers = gutter_numbers(text)
     if not numbers:
         return text, frozenset()
     bare = GUTTER.sub(lambda match: " " if int(match[1]) in numbers else match[0], text)
     return bare, frozenset(map(str, numbers))
 
 
-def units(text: str) -> dict[str, set[str]]:
+def units_by_figure(text: str) -> dict[str, set[str]]:
     """Map every figure of `text` to its units; the empty unit if it has none."""
     out: dict[str, set[str]] = {}
     for figure, unit in figures(text):
@@ -147,12 +147,12 @@ def figures(text: str) -> Iterator[tuple[str, str]]:
     """Yield each occurrence of a figure with its unit; one separated by a space is yielded again with it."""
     for word in text.split():
         if _DIGIT.search(word):
-            yield from _in_word(word)
+            yield from _figures_in_word(word)
     for found in _APART.finditer(text):
         yield figure_of(found["figure"]), unit_of(found["unit"])
 
 
-def _in_word(word: str) -> Iterator[tuple[str, str]]:
+def _figures_in_word(word: str) -> Iterator[tuple[str, str]]:
     """Yield the figures of a word; for a date only the year, since its parts support no other number."""
     if is_clock(word):
         return
@@ -165,16 +165,16 @@ def _in_word(word: str) -> Iterator[tuple[str, str]]:
             yield figure, ""
 
 
-def read(told: str) -> tuple[str, str] | None:
+def parse_number(text: str) -> tuple[str, str] | None:
     """Parse a single number, such as ``30 s`` or ``v1.2.3``, into figure and unit; None if there is no figure."""
-    found = _NUMBER.search(told)
+    found = _NUMBER.search(text)
     return (figure_of(found[0]), unit_of(found["unit"])) if found else None
 
 
 def figure_of(number: str) -> str:
     """Return the figure without its unit and thousands separators."""
     found = _PLAIN_FIGURE.match(number)
-    return joined(found[0]) if found else number
+    return strip_separators(found[0]) if found else number
 
 
 # Proper names in prose: words whose capital letter is evidence. A capital is none at the beginning of a sentence, in a
@@ -192,11 +192,11 @@ def proper_names(text: str, hidden: str) -> Iterator[tuple[int, str]]:
         return
     start = 0
     for end in [*(found.end() for found in _SENTENCE.finditer(text)), len(text)]:
-        yield from ((start + place, name) for place, name in _in_sentence(text[start:end], hidden))
+        yield from ((start + place, name) for place, name in _names_in_sentence(text[start:end], hidden))
         start = end
 
 
-def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
+def _names_in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
     words = list(_PROPER_WORD.finditer(sentence))
     long = [word[0] for word in words if len(word[0]) > 3]
     if len(long) > 3 and sum(word[0].isupper() for word in long) * 4 > len(long) * 3:
@@ -205,7 +205,7 @@ def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
     first = 0
     for number, word in enumerate(words):
         opens = number == 0 and hidden not in sentence[: word.start()]
-        if opens or not _may_name(word, sentence, hidden):
+        if opens or not _is_name_word(word, sentence, hidden):
             if name is not None:
                 yield first, sentence[first : name.end()]
             name = None
@@ -222,7 +222,7 @@ def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
 _SHORT_NAME = 5
 
 
-def _is_plain(word: str) -> bool:
+def _is_ordinary_word(word: str) -> bool:
     """Whether `word` may begin any sentence, or has an ending that names don't have."""
     small, names = word.casefold(), topic(Names)
     return (
@@ -233,12 +233,12 @@ def _is_plain(word: str) -> bool:
     )
 
 
-def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
+def _is_name_word(word: re.Match[str], sentence: str, hidden: str) -> bool:
     text, known = re.sub(r"['’]s$", "", word[0]), topic(Names).large
     if not text[0].isupper() or len(text) < 3 or text in known or text in topic(Names).terms:
         return False
     # All capitals mark an abbreviation or emphasis; a plain word may be capitalised where one sentence quotes another.
-    if text.isupper() or text.rstrip("s").isupper() or _is_plain(text):
+    if text.isupper() or text.rstrip("s").isupper() or _is_ordinary_word(text):
         return False
     if any(part in known for part in re.split(r"['’-]", text)):
         return False
@@ -329,14 +329,14 @@ _NUMERONYM = lazy_re(r"[A-Za-z]\d{1,2}[A-Za-z]")
 """e2e, i18n, k8s: jargon, not names."""
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is part of a word (3D, 16-bit) is not a number.
-_FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
+_FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{figure_pattern()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
 _LINES = lazy_re(
     lambda: (
-        rf"\b(?i:{either(topic(Numbers).lines)}) \d+(?:(?:, ?| ?[-–] ?| {either(topic(Numbers).joins)} )\d+){{0,40}}\b"
+        rf"\b(?i:{any_of(topic(Numbers).lines)}) \d+(?:(?:, ?| ?[-–] ?| {any_of(topic(Numbers).joins)} )\d+){{0,40}}\b"
         r"(?![\w.,]{0,60}\w)"
     )
 )
-_DATE = lazy_re(lambda: f"{ISO}|{spoken_dates()}|{CLOCK}|{weekdays()}")
+_DATE = lazy_re(lambda: f"{ISO}|{date_pattern()}|{CLOCK}|{weekday_pattern()}")
 
 _Found = tuple[int, TextClaim]
 
@@ -346,41 +346,41 @@ def claims(text: str) -> list[TextClaim]:
 
     A claim has one kind: quotations and code are claims as a whole and not analysed further.
     """
-    rest = _NOT_CLAIMS.sub(_blank, text.replace(_HIDDEN, " "))
+    rest = _NOT_CLAIMS.sub(_blank_out, text.replace(_HIDDEN, " "))
     found: list[_Found] = []
     for pattern, read in _STEPS:
-        rest = _take(pattern, read, rest, found)
+        rest = _extract(pattern, read, rest, found)
     found.extend((place, TextClaim("name", name)) for place, name in proper_names(rest, _HIDDEN))
     return list(dict.fromkeys(claim for _, claim in sorted(found, key=lambda each: each[0])))
 
 
-def _take(
+def _extract(
     pattern: re.Pattern[str], read: Callable[[re.Match[str]], list[TextClaim]], text: str, found: list[_Found]
 ) -> str:
     """Move the matches of `pattern` from `text` to `found`."""
 
-    def move(match: re.Match[str]) -> str:
+    def extract_match(match: re.Match[str]) -> str:
         claimed = read(match)
         found.extend((match.start(), claim) for claim in claimed)
-        return _blank(match) if claimed else match[0]
+        return _blank_out(match) if claimed else match[0]
 
-    return pattern.sub(move, text)
+    return pattern.sub(extract_match, text)
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank_out(match: re.Match[str]) -> str:
     # Keep line breaks, since patterns match at line starts.
     return re.sub(r"[^\n]", _HIDDEN, match[0])
 
 
-def _of_fence(match: re.Match[str]) -> list[TextClaim]:
+def _fence_claims(match: re.Match[str]) -> list[TextClaim]:
     return [TextClaim("command", line.strip()) for line in match["code"].splitlines() if re.search(r"\w", line)]
 
 
-def _of_verbatim(match: re.Match[str]) -> list[TextClaim]:
+def _verbatim_claims(match: re.Match[str]) -> list[TextClaim]:
     code = match["double"] or match["code"]
     if code is not None:
         return code_claims(code)
-    return _of_quotation(next(group for group in match.groups() if group is not None).strip())
+    return _quotation_claims(next(group for group in match.groups() if group is not None).strip())
 
 
 def code_claims(code: str) -> list[TextClaim]:
@@ -390,7 +390,7 @@ def code_claims(code: str) -> list[TextClaim]:
         return []
     path = _PATH.fullmatch(text)
     if path and (_ENDS_LIKE_A_FILE.search(path["path"]) or "/" in path["path"]):
-        return _of_path_parts(path)
+        return _path_and_line_claims(path)
     if _FIGURE.fullmatch(text):
         return [TextClaim("number", text)]
     if _ERROR.fullmatch(text):
@@ -405,20 +405,20 @@ _NAMED_CODE = lazy_re(r"[\w.$@:#-]+(?:\((?:…|\.\.\.)?\))?(?:…|\.\.\.)?")
 """A name, or a call of a function by its name with elided arguments."""
 
 
-def _of_quotation(text: str) -> list[TextClaim]:
+def _quotation_claims(text: str) -> list[TextClaim]:
     if len(re.findall(r"[\w.…-]+", text)) < MIN_QUOTED_WORDS:
         return []
     return [TextClaim("quotation", text)]
 
 
-def _of_path(match: re.Match[str]) -> list[TextClaim]:
+def _path_claims(match: re.Match[str]) -> list[TextClaim]:
     path = match["path"]
     if not _is_path(path) if "/" in path else _PRODUCT.match(path):
         return []
-    return _of_path_parts(match)
+    return _path_and_line_claims(match)
 
 
-def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
+def _path_and_line_claims(match: re.Match[str]) -> list[TextClaim]:
     lines = [TextClaim("number", f"line {number}") for number in _DIGITS.findall(match["at"])]
     return [TextClaim("path", match["path"]), *lines]
 
@@ -433,24 +433,24 @@ def _is_path(text: str) -> bool:
     return any(re.search(r"[_.@\d]|\w-\w", part) for part in parts) or not _FOLDERS.isdisjoint(parts)
 
 
-def ends_like_a_file(name: str) -> bool:
+def has_file_ending(name: str) -> bool:
     """Whether a name has the ending of a file."""
     return _ENDS_LIKE_A_FILE.search(name) is not None
 
 
-def _of_identifier(match: re.Match[str]) -> list[TextClaim]:
+def _identifier_claims(match: re.Match[str]) -> list[TextClaim]:
     text = match[0]
     if _ABBREVIATION.match(text) or _PRODUCT.match(text) or _NUMERONYM.fullmatch(text) or text in topic(Names).terms:
         return []
     return [TextClaim("identifier", text)]
 
 
-def _of_lines(match: re.Match[str]) -> list[TextClaim]:
+def _line_claims(match: re.Match[str]) -> list[TextClaim]:
     # Marked as line numbers, since tools number the lines of the files they show.
     return [TextClaim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
 
 
-def _as(kind: ClaimKind) -> Callable[[re.Match[str]], list[TextClaim]]:
+def _claim_reader(kind: ClaimKind) -> Callable[[re.Match[str]], list[TextClaim]]:
     def read(match: re.Match[str]) -> list[TextClaim]:
         return [TextClaim(kind, match[0])]
 
@@ -458,15 +458,15 @@ def _as(kind: ClaimKind) -> Callable[[re.Match[str]], list[TextClaim]]:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextClaim]]], ...] = (
-    (_FENCE, _of_fence),
-    (_VERBATIM, _of_verbatim),
-    (_ADDRESS, _as("path")),
-    (_DATE, _as("date")),
-    (_PATH, _of_path),
-    (_ERROR, _as("error")),
-    (_IDENTIFIER, _of_identifier),
-    (_LINES, _of_lines),
-    (_FIGURE, _as("number")),
+    (_FENCE, _fence_claims),
+    (_VERBATIM, _verbatim_claims),
+    (_ADDRESS, _claim_reader("path")),
+    (_DATE, _claim_reader("date")),
+    (_PATH, _path_claims),
+    (_ERROR, _claim_reader("error")),
+    (_IDENTIFIER, _identifier_claims),
+    (_LINES, _line_claims),
+    (_FIGURE, _claim_reader("number")),
 )
 
 
@@ -501,14 +501,14 @@ _TEMPLATES = (
 _LABELLED = rf"(?:(?<=\n)|(?<=\\n)|\A)[ \t>*_#-]{{0,8}}(?:{_ROLES}|AI)[*_]{{0,2}}[ \t]{{0,4}}:"
 
 
-@from_data
-def _instruction() -> str:
+@cached_data
+def _instruction_pattern() -> str:
     known = topic(Instructions)
     worded = (text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in known.worded)
     return "|".join(f"(?:{pattern})" for pattern in (*worded, *_TEMPLATES, _LABELLED, *known.addressed))
 
 
-_MARK_OR_INSTRUCTION = lazy_re(lambda: f"(?P<mark>{_MARK})|{_instruction()}", re.IGNORECASE)
+_MARK_OR_INSTRUCTION = lazy_re(lambda: f"(?P<mark>{_MARK})|{_instruction_pattern()}", re.IGNORECASE)
 _STRAY = lazy_re(rf"(?P<mark>{_MARK})|[⟦⟧]")
 _BRACKETS = str.maketrans("⟦⟧", "[]")
 
@@ -519,23 +519,25 @@ _INVISIBLE = lazy_re(
 )
 
 
-def neutralise(text: str, delimiters: Iterable[str] = ()) -> str:
+def quote_instructions(text: str, delimiters: Iterable[str] = ()) -> str:
     """Make tool output safe to include in a prompt.
 
     Instructions, speaker labels, chat template tokens, and the `delimiters` that will enclose the text are marked as
     quoted. Everything else is unchanged, and the function is idempotent.
     """
-    pattern = _with(tuple(delimiters))
+    pattern = _with_delimiters(tuple(delimiters))
     neutral = _INVISIBLE.sub("", text)
     while True:
         # A mark may expose a match next to it, so repeat until nothing changes.
-        once = _STRAY.sub(lambda found: found["mark"] or found[0].translate(_BRACKETS), pattern.sub(_quoted, neutral))
+        once = _STRAY.sub(
+            lambda found: found["mark"] or found[0].translate(_BRACKETS), pattern.sub(_quote_match, neutral)
+        )
         if once == neutral:
             return once
         neutral = _INVISIBLE.sub("", once)
 
 
-def instruction_like(text: str) -> bool:
+def has_instruction(text: str) -> bool:
     """Whether `text` contains an instruction to a model that is not marked as quoted."""
     return any(True for _ in instructions(text))
 
@@ -547,14 +549,14 @@ def instructions(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=32)
-def _with(delimiters: tuple[str, ...]) -> re.Pattern[str]:
+def _with_delimiters(delimiters: tuple[str, ...]) -> re.Pattern[str]:
     given = "|".join(re.escape(each) for each in sorted(delimiters, key=len, reverse=True) if each)
     if not given:
         return _MARK_OR_INSTRUCTION
-    return re.compile(f"(?P<mark>{_MARK})|{given}|{_instruction()}", re.IGNORECASE)
+    return re.compile(f"(?P<mark>{_MARK})|{given}|{_instruction_pattern()}", re.IGNORECASE)
 
 
-def _quoted(found: re.Match[str]) -> str:
+def _quote_match(found: re.Match[str]) -> str:
     if found["mark"] is not None:
         return found[0]
     span = re.sub(r"(?<!\s)\s*\n\s*", " ", found[0])

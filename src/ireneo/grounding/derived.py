@@ -31,13 +31,13 @@ _ITEM = lazy_re(r"[,;|]\s")
 _COUNTED = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label>[A-Za-z]\w*)")
 
 
-class Derived:
+class DerivedNumbers:
     """The numbers that can be derived from those in some texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = tuple(texts)
 
-    def holds(self, figure: str, unit: str) -> bool:
+    def follows(self, figure: str, unit: str) -> bool:
         """Whether `figure` with its unit follows from the texts."""
         try:
             asked = float(figure)
@@ -48,38 +48,40 @@ class Derived:
         if unit == "%":
             return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
         if unit not in _SCALES:
-            return asked in self._counts or self._few(asked)
+            return asked in self._counts or self._is_small_count(asked)
         number, scale = _SCALES[unit]
-        if any(_is_rounded(asked, figure, each / scale) for each in self._known[number]):
+        if any(_is_rounded(asked, figure, each / scale) for each in self._values_by_family[number]):
             return True
-        if number == 1 and any(_is_rounded(asked, figure, each / _kibi(scale)) for each in self._known[number]):
+        if number == 1 and any(
+            _is_rounded(asked, figure, each / _binary_scale(scale)) for each in self._values_by_family[number]
+        ):
             return True
-        worked_out = (each / scale for each in self._worked_out[number])
-        counted = not unit and (asked in self._counts or self._few(asked))
+        worked_out = (each / scale for each in self._line_sums[number])
+        counted = not unit and (asked in self._counts or self._is_small_count(asked))
         return counted or any(_is_rounded(asked, figure, each) for each in worked_out)
 
-    def counts(self, number: int) -> bool:
+    def is_countable(self, number: int) -> bool:
         """Whether this number of lines, items or calls can be counted in the texts."""
         return number in self._counts
 
-    def _few(self, asked: float) -> bool:
-        return asked in range(1, FEW + 1) and asked <= self._written
+    def _is_small_count(self, asked: float) -> bool:
+        return asked in range(1, FEW + 1) and asked <= self._filled_lines
 
     @cached_property
-    def _written(self) -> int:
+    def _filled_lines(self) -> int:
         """The number of lines with anything on them."""
         return sum(bool(line.strip()) for text in self._texts for line in text.splitlines())
 
     @cached_property
-    def _lines(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+    def _figures_by_line(self) -> tuple[tuple[tuple[str, str], ...], ...]:
         lines = dict.fromkeys(line for text in self._texts for line in text.splitlines())
         return tuple(found for line in lines if (found := tuple(figures(line))))
 
     @cached_property
-    def _known(self) -> tuple[frozenset[float], ...]:
+    def _values_by_family(self) -> tuple[frozenset[float], ...]:
         known: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        for line in self._lines:
-            for number, value in _valued(line):
+        for line in self._figures_by_line:
+            for number, value in _values(line):
                 known[number].add(value)
         return tuple(frozenset(each) for each in known)
 
@@ -87,18 +89,18 @@ class Derived:
     def _pairs(self) -> frozenset[tuple[float, float]]:
         """Pairs of numbers on one line, the smaller first, and each number with the sum of its line."""
         out: set[tuple[float, float]] = set()
-        for line in self._lines:
+        for line in self._figures_by_line:
             if len(line) <= MAX_BESIDE:
-                values = [value for _, value in _valued(line)]
+                values = [value for _, value in _values(line)]
                 out.update((min(pair), max(pair)) for pair in combinations(values, 2))
         for text in self._texts:
             for written in text.splitlines():
-                things = [value for _, value in _things(written)]
+                things = [value for _, value in _counted_things(written)]
                 out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
         return frozenset(out)
 
     @cached_property
-    def _worked_out(self) -> tuple[frozenset[float], ...]:
+    def _line_sums(self) -> tuple[frozenset[float], ...]:
         """Sums of the numbers of a line, and of all numbers with the same label in one text or in all."""
         out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
         everywhere: dict[str, list[float]] = {}
@@ -107,9 +109,9 @@ class Derived:
             for line in text.splitlines():
                 for label, value in _labelled(line):
                     alike.setdefault(label, []).append(value)
-                things = [value for _, value in _things(line)]
+                things = [value for _, value in _counted_things(line)]
                 if len(things) <= MAX_ADDED:
-                    out[-1].update(_sums(things))
+                    out[-1].update(_subset_sums(things))
             for label, values in alike.items():
                 everywhere.setdefault(label, []).extend(values)
                 out[_family(label)].add(round(sum(values), 9))
@@ -132,7 +134,7 @@ class Derived:
         return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
 
 
-def _valued(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
+def _values(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
     """Yield the family and the value, in its smallest unit, of each number of a line."""
     for figure, unit in line:
         if unit in _SCALES and figure.count(".") <= 1:
@@ -146,12 +148,12 @@ def _labelled(line: str) -> Iterator[tuple[str, float]]:
         yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
 
 
-def _things(line: str) -> list[tuple[str, float]]:
+def _counted_things(line: str) -> list[tuple[str, float]]:
     """Return the numbers of a line that count things."""
     return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
 
 
-def _sums(values: list[float]) -> Iterator[float]:
+def _subset_sums(values: list[float]) -> Iterator[float]:
     for number in range(2, len(values) + 1):
         yield from (round(sum(some), 9) for some in combinations(values, number))
 
@@ -183,7 +185,7 @@ def _is_share(asked: float, figure: str, one: float, whole: float) -> bool:
     )
 
 
-def _kibi(scale: float) -> float:
+def _binary_scale(scale: float) -> float:
     """Return the scale of a unit of bytes with 1,024 in place of 1,000."""
     steps = round(len(f"{scale:.0f}") / 3 - 1 / 3)
     return float(scale * _KIBI**steps)

@@ -11,21 +11,21 @@ from ireneo.grounding.claims import (
     ClaimKind,
     TextClaim,
     claims,
-    ends_like_a_file,
-    read,
-    straight,
-    unescaped,
-    units,
-    unmarked,
-    without_gutter,
+    has_file_ending,
+    normalise_text,
+    parse_number,
+    strip_gutter,
+    strip_markdown,
+    unescape_json,
+    units_by_figure,
 )
-from ireneo.grounding.derived import FEW, Derived
+from ireneo.grounding.derived import FEW, DerivedNumbers
 from ireneo.language.files import topic
-from ireneo.language.numbers import spelled
+from ireneo.language.numbers import numbers_in_words
 from ireneo.language.times import Date, dates
 from ireneo.language.topics import Names
 from ireneo.language.words import light_stem
-from ireneo.log.message import Call, Message, is_own_block, said_in, texts
+from ireneo.log.message import Call, Message, is_own_block, texts, without_recalled_parts
 from ireneo.patterns import lazy_re
 
 
@@ -34,11 +34,11 @@ def source_texts(messages: Iterable[Message]) -> list[str]:
 
     Thinking, another tool's compaction, and what memory recalled are left out, since they are no evidence.
     """
-    return [text for message in messages for text in _of_message(message) if text]
+    return [text for message in messages for text in _message_texts(message) if text]
 
 
-def _of_message(message: Message) -> Iterator[str]:
-    draft = said_in(message.draft)
+def _message_texts(message: Message) -> Iterator[str]:
+    draft = without_recalled_parts(message.draft)
     if draft.origin == "summary" and not is_own_block(draft):
         return
     if draft.at is not None:
@@ -119,9 +119,9 @@ class SourceIndex:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._given = tuple(_COLOURED.sub("", text) for text in texts)
-        written = tuple(dict.fromkeys(straight(text) for text in self._given))
+        written = tuple(dict.fromkeys(normalise_text(text) for text in self._given))
         # JSON strings are searched both with and without their escapes.
-        plain = tuple(unescaped(text) for text in written)
+        plain = tuple(unescape_json(text) for text in written)
         self._texts = tuple(dict.fromkeys((*plain, *written)))
         self._plain = "\n".join(plain)
         self._known: dict[TextClaim, bool] = {}
@@ -137,11 +137,11 @@ class SourceIndex:
         }
 
     @cached_property
-    def _whole(self) -> str:
+    def _joined_text(self) -> str:
         return "\n".join(self._texts)
 
     @cached_property
-    def _small(self) -> str:
+    def _lower_text(self) -> str:
         return self._plain.casefold()
 
     @cached_property
@@ -149,31 +149,31 @@ class SourceIndex:
         return frozenset(_WORD.findall(self._plain))
 
     @cached_property
-    def _small_words(self) -> frozenset[str]:
+    def _lower_words(self) -> frozenset[str]:
         return frozenset(word.casefold() for word in self._words)
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(light_stem(word) for word in self._small_words)
+        return frozenset(light_stem(word) for word in self._lower_words)
 
     @cached_property
     def _units(self) -> dict[str, set[str]]:
         """The units of every figure in the sources; the empty unit if it has none."""
-        if not self._lines:
-            return units(self._plain)
-        return units("\n".join(unescaped(straight(bare)) for bare, _ in self._unnumbered))
+        if not self._gutter_numbers:
+            return units_by_figure(self._plain)
+        return units_by_figure("\n".join(unescape_json(normalise_text(bare)) for bare, _ in self._unnumbered))
 
     @cached_property
-    def _derived(self) -> Derived:
-        return Derived(unescaped(bare) if "\n" not in bare else bare for bare, _ in self._unnumbered)
+    def _derived(self) -> DerivedNumbers:
+        return DerivedNumbers(unescape_json(bare) if "\n" not in bare else bare for bare, _ in self._unnumbered)
 
     @cached_property
-    def _lines(self) -> frozenset[str]:
+    def _gutter_numbers(self) -> frozenset[str]:
         return frozenset().union(*(numbers for _, numbers in self._unnumbered))
 
     @cached_property
     def _unnumbered(self) -> tuple[tuple[str, frozenset[str]], ...]:
-        return tuple(without_gutter(text) for text in self._given)
+        return tuple(strip_gutter(text) for text in self._given)
 
     @cached_property
     def _dates(self) -> frozenset[Date]:
@@ -184,18 +184,18 @@ class SourceIndex:
         return frozenset(_STATUS.findall(self._plain))
 
     @cached_property
-    def _quotable(self) -> tuple[str, ...]:
-        return tuple(unmarked(text) for text in self._texts)
+    def _unmarked_texts(self) -> tuple[str, ...]:
+        return tuple(strip_markdown(text) for text in self._texts)
 
     @cached_property
-    def _spoken(self) -> tuple[str, ...]:
+    def _normalised_texts(self) -> tuple[str, ...]:
         """The words of each text, separated by single spaces."""
-        return tuple(dict.fromkeys(_worded(text) for text in self._quotable))
+        return tuple(dict.fromkeys(_normalise(text) for text in self._unmarked_texts))
 
     def supports(self, claim: TextClaim) -> bool:
         """Whether the sources support `claim`."""
         if claim not in self._known:
-            self._known[claim] = self._ask[claim.kind](straight(claim.text))
+            self._known[claim] = self._ask[claim.kind](normalise_text(claim.text))
         return self._known[claim]
 
     def denies_count(self, number: int, label: str, listed: int) -> bool:
@@ -205,77 +205,85 @@ class SourceIndex:
         written anywhere and can't be counted, or if the sources give another count of the same things.
         """
         stem = light_stem(label.casefold())
-        told = [place for place, word in enumerate(self._in_order) if word == stem] if stem else []
+        told = [place for place, word in enumerate(self._stem_sequence) if word == stem] if stem else []
         if listed >= number or len(told) >= number:
             return False
-        if not (self._units.get(str(number)) or number in self._spelled.values() or self._derived.counts(number)):
+        if not (
+            self._units.get(str(number))
+            or number in self._numbers_in_words.values()
+            or self._derived.is_countable(number)
+        ):
             return True
-        before = [self._value(place - step) for place in told for step in (1, 2, 3)]
-        return number not in before and any(2 <= (self._value(place - 1) or 0) <= FEW for place in told)
+        before = [self._number_at(place - step) for place in told for step in (1, 2, 3)]
+        return number not in before and any(2 <= (self._number_at(place - 1) or 0) <= FEW for place in told)
 
     @cached_property
-    def _in_order(self) -> list[str]:
-        return [light_stem(word) for word in _WORD.findall(self._small)]
+    def _stem_sequence(self) -> list[str]:
+        return [light_stem(word) for word in _WORD.findall(self._lower_text)]
 
     @cached_property
-    def _spelled(self) -> dict[str, int]:
-        return {light_stem(words): value for words, value in spelled(self._plain)}
+    def _numbers_in_words(self) -> dict[str, int]:
+        return {light_stem(words): value for words, value in numbers_in_words(self._plain)}
 
-    def _value(self, place: int) -> int | None:
+    def _number_at(self, place: int) -> int | None:
         """The number at a position of `_in_order`; None if that word is not a number, or has too many digits."""
-        word = self._in_order[place] if place >= 0 else ""
-        return int(word) if word.isdecimal() and len(word) < MOST_DIGITS else self._spelled.get(word)
+        word = self._stem_sequence[place] if place >= 0 else ""
+        return int(word) if word.isdecimal() and len(word) < MOST_DIGITS else self._numbers_in_words.get(word)
 
     def _has_path(self, path: str) -> bool:
         cut = path.endswith("...") and not path.endswith("/...")
-        wanted = unmarked(path.removesuffix("...") if cut else path).rstrip("/")
+        wanted = strip_markdown(path.removesuffix("...") if cut else path).rstrip("/")
         wanted = re.sub(r"^(?:\.{1,3}/)+", "", wanted)
-        if self._stands(wanted, _begins_path if cut else _is_path):
+        if self._occurs(wanted, _begins_path if cut else _is_path):
             return True
         if "*" in wanted or (wanted.startswith("_") and "/" not in wanted):
             # `reset.go, _test.go`: the rest of a longer name.
-            return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
-        if "/" not in wanted and _JOINED.search(wanted) and self._stands(wanted, _ends_name):
+            return all(self._occurs(part, _anywhere) for part in wanted.split("*") if part)
+        if "/" not in wanted and _JOINED.search(wanted) and self._occurs(wanted, _ends_name):
             return True  # `abandoned-session.sh` for `test-abandoned-session.sh`.
-        if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
+        if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._occurs(wanted, _is_word):
             return True
         # Two names of one kind with a slash between them ("go.mod/go.sum") are no path.
         folder, _, file = wanted.rpartition("/")
         if _are_alternatives(folder, file) and self._has_identifier(folder) and self._has_identifier(file):
             return True
         parts = wanted.split("/")
-        if len(parts) > 1 and all(map(ends_like_a_file, parts)) and all(map(self._has_path, parts)):
+        if len(parts) > 1 and all(map(has_file_ending, parts)) and all(map(self._has_path, parts)):
             return True  # Several files, such as "id.go/id_test.go".
-        if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_words(parts):
+        if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_plain_words(parts):
             return True  # Alternatives in plain words, such as "merge/squash/commit".
         moves = (found[0] for found in _MOVES.finditer(self._plain) if folder)  # `mv old/notes.md new/`
-        if any(any(_finds(folder, each, _is_folder)) and any(_finds(file, each, _is_path)) for each in moves):
+        if any(
+            any(_occurrences(folder, each, _is_folder)) and any(_occurrences(file, each, _is_path)) for each in moves
+        ):
             return True
         while folder:
-            if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
+            if self._occurs(folder, _is_folder) and self._occurs(file, _is_whole_path):
                 return True
             folder, _, last = folder.rpartition("/")
             file = f"{last}/{file}"
         return False
 
-    def _are_words(self, parts: Sequence[str]) -> bool:
+    def _are_plain_words(self, parts: Sequence[str]) -> bool:
         """Whether each part occurs in prose, and not only as a part of paths and names."""
-        return all(self._stands(part, _is_by_itself) or self._stands(part.title(), _is_by_itself) for part in parts)
+        return all(
+            self._occurs(part, _is_separate_word) or self._occurs(part.title(), _is_separate_word) for part in parts
+        )
 
     def _has_identifier(self, name: str) -> bool:
         if name.endswith("..."):
-            return self._stands(name.removesuffix("..."), _begins_word)
-        if name in self._words or self._stands(name, _is_word):
+            return self._occurs(name.removesuffix("..."), _begins_word)
+        if name in self._words or self._occurs(name, _is_word):
             return True
         if re.fullmatch(r"[0-9a-f]{7,40}", name):
-            return self._stands(name, _begins_word)
+            return self._occurs(name, _begins_word)
         bare = name.strip("$@:.#-")
         if name.startswith("--") and bare:
             # A program registers the flag `--dry-run` as "dry-run".
-            return any(self._stands(f"{mark}{bare}{mark}", _anywhere) for mark in "\"'`")
+            return any(self._occurs(f"{mark}{bare}{mark}", _anywhere) for mark in "\"'`")
         if bare != name and bare:
             return not name.startswith("-") and self._has_identifier(bare)
-        if name[:1].isupper() and "_" not in name and name.casefold() in self._small_words:
+        if name[:1].isupper() and "_" not in name and name.casefold() in self._lower_words:
             return True
         rest = f"_{name.removeprefix('_')}"
         if (rest == name or name[:1].isupper() or "_" in name) and any(word.endswith(rest) for word in self._words):
@@ -296,17 +304,17 @@ class SourceIndex:
         return len(parts) > 1 and all(part in self._words for part in parts)
 
     def _has_number(self, number: str) -> bool:
-        asked = read(number)
+        asked = parse_number(number)
         if asked is None:
-            return self._stands(number, _is_word)
+            return self._occurs(number, _is_word)
         figure, unit = asked
-        if number.startswith("line ") and figure in self._lines:
+        if number.startswith("line ") and figure in self._gutter_numbers:
             return True
         known = self._units.get(figure, set())
         # A unit may be added to a figure that has none in the sources, but not be changed.
         if unit in known or known == {""} or (known and not unit):
             return True
-        return self._derived.holds(figure, unit)
+        return self._derived.follows(figure, unit)
 
     def _has_error(self, error: str) -> bool:
         if _TEST_FAMILY.fullmatch(error) or _HUMPS.fullmatch(error):
@@ -317,8 +325,8 @@ class SourceIndex:
         return all(part in self._words for part in error.split(".")) or error.rpartition(".")[2] in self._words
 
     def _has_command(self, command: str) -> bool:
-        wanted = unmarked(re.sub(r"^[$>%] ", "", command))
-        if not wanted or self._has_quotation(wanted) or self._has_shape(wanted):
+        wanted = strip_markdown(re.sub(r"^[$>%] ", "", command))
+        if not wanted or self._has_quotation(wanted) or self._matches_template(wanted):
             return True
         if _CODE.search(wanted) and not _PLACEHOLDER.search(wanted):
             # Code may be shortened and reordered, but not use other names.
@@ -328,30 +336,30 @@ class SourceIndex:
     def _has_step(self, step: str) -> bool:
         cut = step.endswith("...") and not step.endswith("/...")
         words = _PLACEHOLDER.sub(" ", _ELISION.sub(" ", step) if cut else step).split()
-        return not words or any(_in_order(words, text) for text in self._quotable)
+        return not words or any(_words_in_order(words, text) for text in self._unmarked_texts)
 
     def _has_code_word(self, word: str) -> bool:
         if word[0].isdigit():
             return self._has_number(word)
-        return len(word) == 1 or word.casefold() in self._small_words or word in topic(Names).terms
+        return len(word) == 1 or word.casefold() in self._lower_words or word in topic(Names).terms
 
     def _has_quotation(self, quotation: str) -> bool:
-        text = unmarked(quotation)
-        pieces = [piece for piece in map(_worded, _ELISION.split(_INSERTED.sub("...", text))) if piece]
+        text = strip_markdown(quotation)
+        pieces = [piece for piece in map(_normalise, _ELISION.split(_INSERTED.sub("...", text))) if piece]
         if not pieces:
-            return self._stands(text.strip(), _anywhere) or not _WORD.search(text)
+            return self._occurs(text.strip(), _anywhere) or not _WORD.search(text)
         open_at_start, open_at_end = bool(_ELISION.match(text)), text.endswith("...")
         return (
             any(
                 _has_pieces(pieces, source, open_at_start, open_at_end)
-                for source in self._spoken
+                for source in self._normalised_texts
                 if pieces[0] in source
             )
-            or (("..." in text or "[" in text) and self._stands(text.strip(), _is_word))
-            or self._has_shape(text)
+            or (("..." in text or "[" in text) and self._occurs(text.strip(), _is_word))
+            or self._matches_template(text)
         )
 
-    def _has_shape(self, text: str) -> bool:
+    def _matches_template(self, text: str) -> bool:
         """Whether a source contains a text with words in place of its placeholders: `sed -i '<from>,<to>d'`."""
         fixed = [" ".join(each.split()) for each in _VARYING.split(text)]
         if not 1 < len(fixed) <= MOST_VARYING or not any(_WORD.search(each) for each in fixed):
@@ -361,10 +369,10 @@ class SourceIndex:
         shape = rf"[^\n]{{1,{_GAP}}}?".join(re.escape(each).replace(r"\ ", r"\s+") for each in fixed)
         return any(re.search(shape, source) for source in self._texts)
 
-    def holds(self, text: str) -> bool:
+    def has_words(self, text: str) -> bool:
         """Whether the words of `text` occur in the sources in sequence, ignoring case."""
-        words = _worded(unmarked(straight(text)))
-        return bool(words) and any(_has_pieces([words], source, False, False) for source in self._spoken)
+        words = _normalise(strip_markdown(normalise_text(text)))
+        return bool(words) and any(_has_pieces([words], source, False, False) for source in self._normalised_texts)
 
     def _has_name(self, name: str) -> bool:
         parts = [part for part in re.sub(r"['-]s\b", "", name).split("-") if part]
@@ -374,9 +382,11 @@ class SourceIndex:
         return all(map(self._has_name_word, words)) or (name.endswith("_") and self._has_identifier(name))
 
     def _has_name_word(self, word: str) -> bool:
-        if word in self._small_words or word.rstrip("s") in self._small_words or light_stem(word) in self._stems:
+        if word in self._lower_words or word.rstrip("s") in self._lower_words or light_stem(word) in self._stems:
             return True
-        return len(word) > 3 and any(_may_end(self._small, end) for end in _finds(word, self._small, _opens_word))
+        return len(word) > 3 and any(
+            _has_product_ending(self._lower_text, end) for end in _occurrences(word, self._lower_text, _starts_word)
+        )
 
     def _has_date(self, text: str) -> bool:
         asked = list(dates(text))
@@ -384,12 +394,12 @@ class SourceIndex:
             year, month, day = asked[0]
             return asked[0] in self._dates or ((0, month, day) in self._dates and str(year) in self._units)
         if ":" in text:
-            return self._stands(text, _is_time)
+            return self._occurs(text, _is_time)
         said = text.casefold()
-        return not self._small_words.isdisjoint((said, said.rstrip("s"), f"{said}s", said[:3]))
+        return not self._lower_words.isdisjoint((said, said.rstrip("s"), f"{said}s", said[:3]))
 
-    def _stands(self, wanted: str, free: Free) -> bool:
-        return bool(wanted) and any(True for _ in _finds(wanted, self._whole, free))
+    def _occurs(self, wanted: str, free: Free) -> bool:
+        return bool(wanted) and any(True for _ in _occurrences(wanted, self._joined_text, free))
 
 
 def _are_alternatives(one: str, other: str) -> bool:
@@ -400,7 +410,7 @@ def _are_alternatives(one: str, other: str) -> bool:
     return ("." in one and "." in other) or all(_CAMEL.match(each) for each in (last, other))
 
 
-def _finds(wanted: str, text: str, free: Free) -> Iterator[int]:
+def _occurrences(wanted: str, text: str, free: Free) -> Iterator[int]:
     """Yield the ends of the occurrences of `wanted` in `text` that are `free`."""
     start = text.find(wanted)
     while start >= 0:
@@ -455,7 +465,7 @@ def _is_folder(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_by_itself(text: str, start: int, end: int) -> bool:
+def _is_separate_word(text: str, start: int, end: int) -> bool:
     """Whether a word is not part of a path, a name with dots or dashes, or a call."""
     after = text[end : end + 2]
     return (
@@ -477,16 +487,16 @@ def _is_time(text: str, start: int, end: int) -> bool:
     return not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
 
 
-def _opens_word(text: str, start: int, _end: int) -> bool:
+def _starts_word(text: str, start: int, _end: int) -> bool:
     return start == 0 or not text[start - 1].isalnum()
 
 
-def _may_end(text: str, end: int) -> bool:
+def _has_product_ending(text: str, end: int) -> bool:
     rest = re.match(r"[^\W\d_]*", text[end : end + 8])
     return rest is not None and (not rest[0] or rest[0] in _PRODUCT_ENDINGS)
 
 
-def _worded(text: str) -> str:
+def _normalise(text: str) -> str:
     """The words of `text` in lower case, separated by single spaces."""
     return " ".join(_WORD.findall(text.casefold()))
 
@@ -509,15 +519,15 @@ def _has_pieces(pieces: Sequence[str], text: str, open_at_start: bool, open_at_e
     return True
 
 
-def _in_order(words: Sequence[str], text: str) -> bool:
+def _words_in_order(words: Sequence[str], text: str) -> bool:
     """Whether the words of a command follow each other in `text`, each close to the one before."""
-    ends = list(_finds(words[0], text, _is_word))
+    ends = list(_occurrences(words[0], text, _is_word))
     for word in words[1:]:
         if not ends:
             return False
         reached: list[int] = []
         near = 0
-        for end in _finds(word, text, _is_word):
+        for end in _occurrences(word, text, _is_word):
             start = end - len(word)
             while near < len(ends) and ends[near] + _GAP < start:
                 near += 1
@@ -538,32 +548,32 @@ def supported_rate(text: str, evidence: SourceIndex) -> float:
     return sum(evidence.supports(claim) for claim in made) / len(made) if made else 1.0
 
 
-def lost(critical: Sequence[str], text: str) -> list[str]:
+def missing_artifacts(critical: Sequence[str], text: str) -> list[str]:
     """List the `critical` artifacts that `text` doesn't mention.
 
     A file is mentioned by its last part, a command by its program and most of its words, an error by its name.
     """
-    kept = " ".join(_words(text))
-    return [artifact for artifact in critical if not _named(artifact, kept)]
+    kept = " ".join(_artifact_words(text))
+    return [artifact for artifact in critical if not _is_mentioned(artifact, kept)]
 
 
-def recall(critical: Sequence[str], text: str) -> float:
+def artifact_recall(critical: Sequence[str], text: str) -> float:
     """Return the share of the `critical` artifacts that `text` mentions; 1 if there are none."""
-    return 1.0 - len(lost(critical, text)) / len(critical) if critical else 1.0
+    return 1.0 - len(missing_artifacts(critical, text)) / len(critical) if critical else 1.0
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"(?<![\w.-])[\w.-]*\w", unmarked(straight(text)))
+def _artifact_words(text: str) -> list[str]:
+    return re.findall(r"(?<![\w.-])[\w.-]*\w", strip_markdown(normalise_text(text)))
 
 
-def _named(artifact: str, kept: str) -> bool:
+def _is_mentioned(artifact: str, kept: str) -> bool:
     if " " not in artifact:
-        return _stands(artifact.rstrip("/").rsplit("/", 1)[-1], kept)
-    words = [word.rsplit("/", 1)[-1] for word in _words(artifact)]
-    if not words or not _stands(words[0], kept):
+        return _has_word(artifact.rstrip("/").rsplit("/", 1)[-1], kept)
+    words = [word.rsplit("/", 1)[-1] for word in _artifact_words(artifact)]
+    if not words or not _has_word(words[0], kept):
         return not words
-    return sum(_stands(word, kept) for word in words) * 3 >= len(words) * 2
+    return sum(_has_word(word, kept) for word in words) * 3 >= len(words) * 2
 
 
-def _stands(name: str, kept: str) -> bool:
+def _has_word(name: str, kept: str) -> bool:
     return bool(re.search(rf"(?<![\w]){re.escape(name)}(?!\w)", kept))

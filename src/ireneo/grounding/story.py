@@ -15,10 +15,10 @@ from itertools import pairwise
 from msgspec import Struct
 
 from ireneo.grounding.check import unquoted
-from ireneo.grounding.claims import TextClaim, claims, number, read
+from ireneo.grounding.claims import TextClaim, claims, figure_pattern, parse_number
 from ireneo.grounding.evidence import SourceIndex
-from ireneo.language.files import either, of_language, topic
-from ireneo.language.numbers import spelled
+from ireneo.language.files import any_of, of_language, topic
+from ireneo.language.numbers import numbers_in_words
 from ireneo.language.topics import Clauses, Names
 from ireneo.language.words import WORD, balanced, language_of
 from ireneo.language.words import sentences as split
@@ -37,12 +37,12 @@ _QUOTE = lazy_re(
 _SPEECH = lazy_re(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 _OPENS = lazy_re(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
-_BESIDE = lazy_re(lambda: rf" {either(_SAYS.beside)} [^\W\d_a-zà-ÿ]\w")
-_LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(_SAYS.listed)})\s")
+_BESIDE = lazy_re(lambda: rf" {any_of(_SAYS.beside)} [^\W\d_a-zà-ÿ]\w")
+_LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {any_of(_SAYS.listed)})\s")
 _LARGE = r"[^\W\d_a-zà-ÿ]"
-_TITLED = lazy_re(lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{either(sorted(_SAYS.particles))} ){{0,2}}{_LARGE}[\w'’-]+)+")
+_TITLED = lazy_re(lambda: rf"\b{_LARGE}[\w'’-]+(?: (?:{any_of(sorted(_SAYS.particles))} ){{0,2}}{_LARGE}[\w'’-]+)+")
 _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
-_FIGURE = lazy_re(number)
+_FIGURE = lazy_re(figure_pattern)
 _STEM = 5
 _ROOT = 4
 _FORM = lazy_re(r"(?:ie|[yie])$")
@@ -98,7 +98,7 @@ class _StoryWord(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def is_large(self) -> bool:
+    def is_capitalised(self) -> bool:
         return self.text[:1].isupper() and len(self.text) > 1
 
 
@@ -116,12 +116,12 @@ class StorySourceIndex:
         """The language code of the texts, such as ``en``; None if unknown."""
 
     @cached_property
-    def _large(self) -> frozenset[str]:
+    def _capitalised_words(self) -> frozenset[str]:
         """The capitalised words of the sources, in lower case."""
         return frozenset(word.casefold() for word in self._words if not word[0].islower())
 
     @cached_property
-    def _small(self) -> frozenset[str]:
+    def _lower_words(self) -> frozenset[str]:
         return frozenset(word.casefold() for word in self._words if word[0].islower())
 
     @cached_property
@@ -136,24 +136,24 @@ class StorySourceIndex:
         return frozenset(word.casefold()[:_STEM] for word in self._words)
 
     @cached_property
-    def _values(self) -> frozenset[int]:
+    def _number_values(self) -> frozenset[int]:
         """The numbers in words of the sources."""
-        return frozenset(value for text in self._texts for _, value in spelled(text))
+        return frozenset(value for text in self._texts for _, value in numbers_in_words(text))
 
     @cached_property
-    def _whole(self) -> str:
+    def _joined_text(self) -> str:
         return " ".join(" ".join(self._texts).casefold().split())
 
-    def look(self, text: str, suspects: Iterable[str] = ()) -> tuple[int, list[TextClaim]]:
+    def check_sentence(self, text: str, suspects: Iterable[str] = ()) -> tuple[int, list[TextClaim]]:
         """Return the number of claims in a sentence, and those that the sources don't support.
 
         `suspects` are lower-case words of names already known to be unsupported; they are reported here as well.
         """
         quoted = (TextClaim("quotation", each) for each in quotations(text))
-        made = list(dict.fromkeys([*self._claims(text), *quoted, *_numbers(text)]))
-        names, unknown = self._names(text)
+        made = list(dict.fromkeys([*self._claims(text), *quoted, *_number_word_claims(text)]))
+        names, unknown = self._check_names(text)
         doubted = set(suspects)
-        own = {word.casefold() for word in WORD.findall(_blanked(text))}
+        own = {word.casefold() for word in WORD.findall(_blank_quotations(text))}
         said = {name.casefold() for name in unknown}
         unknown += [name for name in sorted(doubted - said) if name in own]
         wrong = [claim for claim in made if not self._supports(claim)]
@@ -165,11 +165,18 @@ class StorySourceIndex:
         words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
             return not name.strip() or bool(WORD.search(name))
-        return all(self._knows_word(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
+        return all(
+            self._knows_word(word) or (not _has_letter_case(word) and word.casefold() in self._joined_text)
+            for word in words
+        )
 
     def is_foreign(self, text: str) -> bool:
         """Whether `text` shares no word with the sources; False if it is too short to tell."""
-        long = {word.casefold() for word in WORD.findall(_blanked(text)) if len(word) >= _STEM and _has_case(word)}
+        long = {
+            word.casefold()
+            for word in WORD.findall(_blank_quotations(text))
+            if len(word) >= _STEM and _has_letter_case(word)
+        }
         return len(long) >= ENOUGH_WORDS and not any(word[:_STEM] in self.stems for word in long)
 
     def _claims(self, text: str) -> Iterator[TextClaim]:
@@ -183,13 +190,13 @@ class StorySourceIndex:
         return known or (claim.kind == "identifier" and self.has_name(claim.text))
 
     def _has_number(self, claim: TextClaim) -> bool:
-        in_words = spelled(claim.text)
-        if in_words and re.search(rf"\b{re.escape(claim.text.casefold())}\b", self._whole):
+        in_words = numbers_in_words(claim.text)
+        if in_words and re.search(rf"\b{re.escape(claim.text.casefold())}\b", self._joined_text):
             return True
         if in_words:
-            return any(value in self._values or self._has_figure(str(value)) for _, value in in_words)
-        asked = read(claim.text)
-        in_full = asked is not None and asked[0].isdigit() and int(asked[0]) in self._values
+            return any(value in self._number_values or self._has_figure(str(value)) for _, value in in_words)
+        asked = parse_number(claim.text)
+        in_full = asked is not None and asked[0].isdigit() and int(asked[0]) in self._number_values
         return in_full or self._evidence.supports(claim)
 
     def _has_figure(self, figure: str) -> bool:
@@ -197,24 +204,24 @@ class StorySourceIndex:
 
     def _knows_word(self, word: str) -> bool:
         folded = _POSSESSIVE.sub("", word).casefold()
-        known = self._large | self._small
-        if _is_among(folded, known):
+        known = self._capitalised_words | self._lower_words
+        if _is_known_word(folded, known):
             return True
         parts = [part for part in re.split(r"['’-]", folded) if part]
         return len(parts) > 1 and all(part in known for part in parts)
 
-    def _names(self, text: str) -> tuple[int, list[str]]:
+    def _check_names(self, text: str) -> tuple[int, list[str]]:
         """The number of words of names in `text`, and those that the sources don't have."""
-        own = _blanked(text)
+        own = _blank_quotations(text)
         words = [_StoryWord.of(found, own) for found in WORD.finditer(own)]
-        if sum(not _has_case(word.text) for word in words) * 2 > len(words):
+        if sum(not _has_letter_case(word.text) for word in words) * 2 > len(words):
             return 0, []
         seen, unknown = 0, []
-        titled = self._titled(own)
+        titled = self._title_words(own)
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
-            if not word.is_large or word.text.casefold() in _SAYS.titles or word.text.startswith(("I'", "I’")):
+            if not word.is_capitalised or word.text.casefold() in _SAYS.titles or word.text.startswith(("I'", "I’")):
                 continue
-            if word.opens and word.text.casefold() in _SAYS.openers and not self._is_large(word.text):
+            if word.opens and word.text.casefold() in _SAYS.openers and not self._is_capitalised(word.text):
                 continue
             seen += 1
             if word.text in titled:
@@ -223,36 +230,36 @@ class StorySourceIndex:
                 unknown.append(word.text)
         return seen, unknown
 
-    def _is_said(self, word: str) -> bool:
+    def _has_other_form(self, word: str) -> bool:
         """Whether the sources have another form of a sentence's first word: “scried” for “Scrying”."""
         folded = word.casefold()
-        if f"{folded}s" in self._small | self._large:
+        if f"{folded}s" in self._lower_words | self._capitalised_words:
             return True
         ending = next((each for each in _SAYS.participles if folded.endswith(each)), "")
         stem = folded.removesuffix(ending) if ending else ""
         root = _FORM.sub("i", stem)
         # “Raging” comes from “rage”, too short a word to look for its other forms.
-        return (len(root) >= _ROOT and root in self._roots) or (bool(stem) and f"{stem}e" in self._small)
+        return (len(root) >= _ROOT and root in self._roots) or (bool(stem) and f"{stem}e" in self._lower_words)
 
     @cached_property
     def _roots(self) -> frozenset[str]:
         """The possible roots of the lower-case words of the sources."""
-        forms = (_FORM.sub("i", word) for word in self._small)
+        forms = (_FORM.sub("i", word) for word in self._lower_words)
         return frozenset(form[: len(form) - cut] for form in forms for cut in (0, 1, 2, 3) if len(form) - cut >= _ROOT)
 
-    def _titled(self, text: str) -> frozenset[str]:
+    def _title_words(self, text: str) -> frozenset[str]:
         """The words that `text` capitalises like a title, such as a spell's, and that the sources also contain."""
-        found = [found[0] for found in _TITLED.finditer(text) if self._evidence.holds(found[0])]
+        found = [found[0] for found in _TITLED.finditer(text) if self._evidence.has_words(found[0])]
         return frozenset(word for each in found for word in WORD.findall(each))
 
     def _is_known(self, word: _StoryWord, before: _StoryWord | None) -> bool:
-        if self._is_large(word.text):
+        if self._is_capitalised(word.text):
             return True
         if self.language == "de" and len(word.text) > _STEM and word.text.casefold()[:_STEM] in self.stems:
             return True
-        if word.opens and not (word.has or word.joined) and self._is_said(word.text):
+        if word.opens and not (word.has or word.joined) and self._has_other_form(word.text):
             return True
-        return self._knows_word(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
+        return self._knows_word(word.text) and (word.opens or self.language == "de" or self._may_be_capitalised(before))
 
     def _is_name(self, word: _StoryWord, before: _StoryWord | None, after: _StoryWord | None) -> bool:
         """Whether an unknown capitalised word is a name, and not just the beginning of a sentence."""
@@ -267,44 +274,46 @@ class StorySourceIndex:
             return False
         endings = of_language(Names, self.language or "en").verb_endings
         ended = after.text.endswith(endings) and after.text[0].islower() and len(after.text) > 3
-        return ended or after.text in _SAYS.verbs or (after.is_large and not german)
+        return ended or after.text in _SAYS.verbs or (after.is_capitalised and not german)
 
-    def _is_large(self, word: str) -> bool:
+    def _is_capitalised(self, word: str) -> bool:
         folded = word.casefold()
         parts = [part for part in re.split(r"['’-]", folded) if part]
-        return _is_among(folded, self._large) or (
-            len(parts) > 1 and all(self._is_large(part) or part in self._small for part in parts)
+        return _is_known_word(folded, self._capitalised_words) or (
+            len(parts) > 1 and all(self._is_capitalised(part) or part in self._lower_words for part in parts)
         )
 
-    def _may_be_large(self, before: _StoryWord | None) -> bool:
+    def _may_be_capitalised(self, before: _StoryWord | None) -> bool:
         if before is None:
             return False
         known = _SAYS
         return before.text.casefold() in known.before_titles | known.titles or (
-            before.is_large and self._is_large(before.text)
+            before.is_capitalised and self._is_capitalised(before.text)
         )
 
 
-def _is_among(word: str, known: frozenset[str]) -> bool:
+def _is_known_word(word: str, known: frozenset[str]) -> bool:
     """Whether `word` is known, or its plural or singular is: one of the Carvers is a Carver."""
     return word in known or word.rstrip("s") in known or f"{word}s" in known
 
 
-def _blanked(text: str) -> str:
+def _blank_quotations(text: str) -> str:
     """`text` with its quotations blanked out, since these are looked up as a whole."""
     return _QUOTE.sub(lambda found: "\x00" * len(found[0]), text)
 
 
-def _numbers(text: str) -> list[TextClaim]:
+def _number_word_claims(text: str) -> list[TextClaim]:
     """The numbers in words, except “the two”, which refers to people named before."""
-    own = _blanked(text)
+    own = _blank_quotations(text)
     found = [
-        (words, value) for words, value in spelled(_FIGURE.sub(" ", own)) if value != 2 or not _SAYS.two.search(own)
+        (words, value)
+        for words, value in numbers_in_words(_FIGURE.sub(" ", own))
+        if value != 2 or not _SAYS.two.search(own)
     ]
     return [TextClaim("number", words) for words, _ in found]
 
 
-def _has_case(word: str) -> bool:
+def _has_letter_case(word: str) -> bool:
     return word[0].islower() or word[0].isupper()
 
 
@@ -315,20 +324,20 @@ def _has_case(word: str) -> bool:
 
 LEAST_LEFT = 4
 """Least words of a sentence that is kept."""
-_APART = lazy_re(lambda: rf"(?:;|,\s++{either(_CLAUSES.joins)})\s++(?={_LARGE})")
+_APART = lazy_re(lambda: rf"(?:;|,\s++{any_of(_CLAUSES.joins)})\s++(?={_LARGE})")
 _HANGS = lazy_re(
     lambda: (
         # Possessive, so that a run of blanks is matched only from its first.
-        rf",\s++(?={either([*_CLAUSES.joins, *_CLAUSES.begins, *_CLAUSES.relatives])}\b"
-        rf"|\w+{either(_SAYS.participles)}\b)|(?<!\s)\s++(?={either(_CLAUSES.joins)}\s+{_does()}\b)"
+        rf",\s++(?={any_of([*_CLAUSES.joins, *_CLAUSES.begins, *_CLAUSES.relatives])}\b"
+        rf"|\w+{any_of(_SAYS.participles)}\b)|(?<!\s)\s++(?={any_of(_CLAUSES.joins)}\s+{_verb_pattern()}\b)"
     )
 )
-_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(_CLAUSES.limits)}\b")
-_DOES = lazy_re(lambda: rf"\b(?P<before>\w++)\s++{_does()}\b")
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{any_of(_CLAUSES.limits)}\b")
+_DOES = lazy_re(lambda: rf"\b(?P<before>\w++)\s++{_verb_pattern()}\b")
 
 
-def _does() -> str:
-    return rf"(?:{either(_SAYS.does)}|{either(sorted(_SAYS.verbs))})"
+def _verb_pattern() -> str:
+    return rf"(?:{any_of(_SAYS.does)}|{any_of(sorted(_SAYS.verbs))})"
 
 
 def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str:
@@ -339,7 +348,7 @@ def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str
     joint = ""
     for end, following in [*((m.start(), m.end()) for m in _APART.finditer(unquoted(sentence))), (len(sentence),) * 2]:
         clause = sentence[start:end]
-        left = _right_part(clause, is_wrong) if is_wrong(clause) else clause
+        left = _before_wrong_piece(clause, is_wrong) if is_wrong(clause) else clause
         if left:
             kept += [joint, left] if kept else [left]
         lost = lost or left != clause
@@ -351,7 +360,7 @@ def without_wrong_clauses(sentence: str, is_wrong: Callable[[str], bool]) -> str
     return ended[0].upper() + ended[1:]
 
 
-def _right_part(clause: str, is_wrong: Callable[[str], bool]) -> str:
+def _before_wrong_piece(clause: str, is_wrong: Callable[[str], bool]) -> str:
     """Return the part of an independent clause before its first wrong piece, or the clause without a wrong aside."""
     hidden = unquoted(clause)
     aside = _CLAUSES.relatives.search(hidden)

@@ -30,7 +30,7 @@ T = TypeVar("T", bound=Struct)
 V = TypeVar("V")
 
 MADE: list[Callable[[], object]] = []
-"""Every function decorated with `from_data`; the tests of patterns call each."""
+"""Every function decorated with `cached_data`; the tests of patterns call each."""
 
 CAPITAL = r"(?-i:[^\W\d_a-zß-ÿ](?<=[A-ŒŔ-ɏ]))"
 """A pattern for the letter with which a name begins, in whatever Latin alphabet: Anna, Élodie, Łukasz, Şule.
@@ -70,7 +70,7 @@ class Patterns(tuple[str, ...]):
         """`rows` with what stands around them."""
         made = super().__new__(cls, rows)
         made._around, made._flags = around, flags
-        made._any = lazy_re(lambda: around.replace("{}", either(made)), flags)
+        made._any = lazy_re(lambda: around.replace("{}", any_of(made)), flags)
         return made
 
     def __getattr__(self, name: str) -> object:
@@ -80,20 +80,20 @@ class Patterns(tuple[str, ...]):
         setattr(self, name, value)
         return value
 
-    def of(self, rows: Iterable[str]) -> Patterns:
+    def with_rows(self, rows: Iterable[str]) -> Patterns:
         """The same with other patterns."""
         return Patterns(self._around, self._flags, rows=rows)
 
 
-def from_data(make: Callable[[], V]) -> Callable[[], V]:
+def cached_data(make: Callable[[], V]) -> Callable[[], V]:
     """Cache what `make` returns on its first call, so that importing a module loads no language data."""
     made = cache(make)
     MADE.append(made)
     return made
 
 
-class _Topic:
-    """Stands for a topic: a field is read when it is first asked for, so that a module may hold topics."""
+class _LazyTopic:
+    """A topic whose fields are read when they are first asked for, so that a module may hold topics."""
 
     def __init__(self, kind: type[Struct], codes: tuple[str, ...]) -> None:
         self._kind, self._codes = kind, codes
@@ -101,7 +101,7 @@ class _Topic:
     def __getattr__(self, name: str) -> object:
         if name not in self._kind.__struct_fields__:
             raise AttributeError(name)
-        value = _joined([getattr(_read(self._kind, code), name) for code in self._codes])
+        value = _merge_values([getattr(_read_topic(self._kind, code), name) for code in self._codes])
         setattr(self, name, value)
         return value
 
@@ -116,15 +116,15 @@ def of_language(kind: type[T], code: str) -> T:
     return cast("T", _topic(kind, (code,)))
 
 
-_topic = cache(_Topic)
+_topic = cache(_LazyTopic)
 
 
-def either(alternatives: Iterable[str]) -> str:
+def any_of(alternatives: Iterable[str]) -> str:
     """Return a pattern for any of `alternatives`, each a pattern; without any it matches nothing."""
     return f"(?:{'|'.join(alternatives) or '(?!)'})"
 
 
-def fill(pattern: str, parts: Mapping[str, str]) -> str:
+def fill_placeholders(pattern: str, parts: Mapping[str, str]) -> str:
     """Replace each `{name}` in `pattern` by that part, recursively."""
     while _NAMED_PART.search(pattern):
         pattern = _NAMED_PART.sub(lambda found: parts[found[1]], pattern)
@@ -142,7 +142,7 @@ def sections(code: str) -> Mapping[str, str]:
 
 
 @cache
-def _read(kind: type[Struct], code: str) -> Struct:
+def _read_topic(kind: type[Struct], code: str) -> Struct:
     # Imported lazily: a process that reads no text needs no parser.
     import tomllib
 
@@ -150,58 +150,61 @@ def _read(kind: type[Struct], code: str) -> Struct:
     section = tomllib.loads(sections(code).get(name, "")).get(name, {})
     written = section.pop("parts", {})
     parts = {
-        key: _one_line(part) if isinstance(part, str) else either(map(_one_line, part)) for key, part in written.items()
+        key: _expand_pattern(part) if isinstance(part, str) else any_of(map(_expand_pattern, part))
+        for key, part in written.items()
     }
     if "relations" in section:
         words = [
-            word for row in cast("dict[str, list[str]]", _value(section["relations"], {})).values() for word in row
+            word
+            for row in cast("dict[str, list[str]]", _field_value(section["relations"], {})).values()
+            for word in row
         ]
         forms = (form for word in words for form in (word.replace("-", " "), word.title(), word))
-        parts["relation"] = either(sorted(map(re.escape, dict.fromkeys(forms)), key=len, reverse=True))
-    values = {key: _value(value, parts) for key, value in section.items()}
+        parts["relation"] = any_of(sorted(map(re.escape, dict.fromkeys(forms)), key=len, reverse=True))
+    values = {key: _field_value(value, parts) for key, value in section.items()}
     for key, default in zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False):
         if isinstance(default, Patterns) and key in values:
-            values[key] = default.of(cast("list[str]", values[key]))
+            values[key] = default.with_rows(cast("list[str]", values[key]))
     return msgspec.convert(values, readable(kind))
 
 
-def _value(value: object, parts: Mapping[str, str]) -> object:
+def _field_value(value: object, parts: Mapping[str, str]) -> object:
     """Convert a field: split words that are written as one string, and fill the parts of patterns."""
     if isinstance(value, str):
         return value.split()
     if isinstance(value, dict):
-        return {key: _value(each, parts) for key, each in value.items()}
-    return _pattern(value, parts)
+        return {key: _field_value(each, parts) for key, each in value.items()}
+    return _fill_patterns(value, parts)
 
 
-def _pattern(value: object, parts: Mapping[str, str]) -> object:
+def _fill_patterns(value: object, parts: Mapping[str, str]) -> object:
     if isinstance(value, str):
-        return fill(_one_line(value), parts) if parts else _one_line(value)
+        return fill_placeholders(_expand_pattern(value), parts) if parts else _expand_pattern(value)
     if isinstance(value, list):
-        return [_pattern(each, parts) for each in value]
-    return {key: _pattern(each, parts) for key, each in value.items()} if isinstance(value, dict) else value
+        return [_fill_patterns(each, parts) for each in value]
+    return {key: _fill_patterns(each, parts) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def _one_line(text: str) -> str:
+def _expand_pattern(text: str) -> str:
     text = _LINE_BREAK.sub("", text).replace("{capital}", CAPITAL)
-    return _VERBS.sub(_forms, text) if "~" in text else text
+    return _VERBS.sub(_verb_forms, text) if "~" in text else text
 
 
-def _forms(found: re.Match[str]) -> str:
+def _verb_forms(found: re.Match[str]) -> str:
     # Imported lazily: the forms of verbs are read from such files too.
     from ireneo.language.words import verb_inflections
 
     kinds = ("base", "s", "past", "ing") if found[1] == "~" else ("past", "ing")
     verbs = (found[2] or found[3]).split()
-    return either(form for verb in verbs for form, kind in verb_inflections(verb).items() if kind in kinds)
+    return any_of(form for verb in verbs for form, kind in verb_inflections(verb).items() if kind in kinds)
 
 
-def _joined(values: list[object]) -> object:
+def _merge_values(values: list[object]) -> object:
     first = values[0]
     if isinstance(first, frozenset):
         return first.union(*cast("list[frozenset[str]]", values))
     if isinstance(first, Patterns):
-        return first.of(each for value in cast("list[Patterns]", values) for each in value)
+        return first.with_rows(each for value in cast("list[Patterns]", values) for each in value)
     if isinstance(first, tuple):
         return tuple(each for value in cast("list[tuple[object, ...]]", values) for each in value)
     maps = cast("list[dict[str, tuple[str, ...]]]", values)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import LANGUAGES, either, fill, from_data, of_language, topic
+from ireneo.language.files import LANGUAGES, any_of, cached_data, fill_placeholders, of_language, topic
 from ireneo.language.spoken import Moments
 from ireneo.language.times import longest_first, month_numbers, weekday_numbers
 from ireneo.language.topics import Map, Times
@@ -45,7 +45,7 @@ def moments(text: str, now: datetime, language: str, *, ahead: bool | None) -> l
             for match in pattern.finditer(text):
                 if any(taken[match.start() : match.end()]) or (kind == "weekday" and _is_range(match)):
                     continue
-                read = _read(match, kind, now, code, ahead=_lies_ahead(match, code, ahead=ahead))
+                read = _resolve(match, kind, now, code, ahead=_lies_ahead(match, code, ahead=ahead))
                 if read is not None:
                     taken[match.start() : match.end()] = [True] * (match.end() - match.start())
                     found.append(_moment(match, *read, code))
@@ -69,7 +69,7 @@ def _is_range(match: re.Match[str]) -> bool:
     return sum(len(re.findall(rf"\b{name}", around)) for name in {day[:6] for day in weekday_numbers()}) > 1
 
 
-def dated(text: str, found: list[Moment]) -> str:
+def with_dates(text: str, found: list[Moment]) -> str:
     """Return `text` with its times written out."""
     for each in reversed(found):
         text = f"{text[: each.start]}{each.written}{text[each.end :]}"
@@ -104,27 +104,27 @@ def _moment(match: re.Match[str], at: datetime, grain: Grain, bare: Grain, code:
     return Moment(start=match.start(), end=match.end(), at=at, written=written + part, since=word in known.since)
 
 
-def _read(
+def _resolve(
     match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
     """Return the time, how exact it is, and with which grain its date is written."""
     try:
-        return _when(match, kind, now, code, ahead=ahead)
+        return _resolve_kind(match, kind, now, code, ahead=ahead)
     except (ValueError, OverflowError):
         return None
 
 
-def _when(
+def _resolve_kind(
     match: re.Match[str], kind: str, now: datetime, code: str, *, ahead: bool | None
 ) -> tuple[datetime, Grain, Grain] | None:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     day, parts = timedelta(days=1), match.groupdict()
-    step = _step(parts, code)
+    step = _direction(parts, code)
     if kind == "day":
-        return today + int(_code(of_language(Moments, code).days, match["name"])) * day, "day", "day"
+        return today + int(_key_of(of_language(Moments, code).days, match["name"])) * day, "day", "day"
     if kind in ("ago", "ahead"):
         unit = _unit(parts["unit"])
-        away = timedelta(days=_count(parts["count"], code) * _DAYS[unit]) * (-1 if kind == "ago" else 1)
+        away = timedelta(days=_count_value(parts["count"], code) * _DAYS[unit]) * (-1 if kind == "ago" else 1)
         if unit == "day":
             return today + away, "day", "day"
         return today + away, "around", "day" if unit == "week" else "month" if unit == "month" else "year"
@@ -139,14 +139,14 @@ def _when(
             "day",
         )
     if kind == "span":
-        return _span(_unit(parts["unit"]), step, today)
+        return _resolve_unit(_unit(parts["unit"]), step, today)
     month = month_numbers()[parts["month"].lower()]
     if kind == "date":
         return _with_year(today, month, int(parts["day"]), ahead=ahead), "day", "day"
     return _with_year(today, month, None, ahead=ahead), "month", "month"
 
 
-def _span(unit: str, step: int, today: datetime) -> tuple[datetime, Grain, Grain]:
+def _resolve_unit(unit: str, step: int, today: datetime) -> tuple[datetime, Grain, Grain]:
     day = timedelta(days=1)
     monday = today - day * today.weekday()
     if unit == "week":
@@ -175,43 +175,43 @@ def _with_year(today: datetime, month: int, number: int | None, *, ahead: bool |
     return next((each for each in reversed(dates) if each <= today), dates[0])
 
 
-def _step(parts: dict[str, str | None], code: str) -> int:
+def _direction(parts: dict[str, str | None], code: str) -> int:
     known, which = of_language(Moments, code), (parts.get("which") or "").casefold()
     for step, words in ((-1, known.last), (1, known.next)):
-        if which and re.fullmatch(either(words), which):
+        if which and re.fullmatch(any_of(words), which):
             return step
     return 0
 
 
 def _unit(word: str) -> str:
-    if found := _code(topic(Moments).units, word):
+    if found := _key_of(topic(Moments).units, word):
         return found
     return next(name for name, words in topic(Times).units.items() if word.casefold() in words)
 
 
-def _count(words: str, code: str) -> int:
+def _count_value(words: str, code: str) -> int:
     if words.isdigit():
         return int(words)
     plain = " ".join(words.casefold().split())
     return next((int(n) for n, forms in of_language(Times, code).counts.items() if plain in forms), 1)
 
 
-def _code(known: Map, word: str) -> str:
-    return next((name for name, patterns in known.items() if re.fullmatch(either(patterns), word, re.I)), "")
+def _key_of(known: Map, word: str) -> str:
+    return next((name for name, patterns in known.items() if re.fullmatch(any_of(patterns), word, re.I)), "")
 
 
-@from_data
+@cached_data
 def _patterns() -> dict[str, tuple[tuple[re.Pattern[str], str], ...]]:
-    return {code: _made(code) for code in LANGUAGES if of_language(Moments, code).days}
+    return {code: _moment_patterns(code) for code in LANGUAGES if of_language(Moments, code).days}
 
 
-def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _moment_patterns(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     known, times = of_language(Moments, code), of_language(Times, code)
     months = [name for row in times.months for name in row.split()]
     full = [row.split()[0] for row in times.months]
     words = f"(?:{longest_first((*known.on, *known.kept))})"
     parts = {
-        "lead": rf"(?P<lead>\b{words}\s+(?:{either(times.articles or ['(?!)'])}\s+)?)?",
+        "lead": rf"(?P<lead>\b{words}\s+(?:{any_of(times.articles or ['(?!)'])}\s+)?)?",
         "count": rf"(?P<count>\d{{1,3}}|{longest_first(word for words in times.counts.values() for word in words)})",
         "unit": f"(?P<unit>{longest_first(word for words in times.units.values() for word in words)})",
         "which": f"(?P<which>{'|'.join((*known.last, *known.this, *known.next))})",
@@ -238,4 +238,4 @@ def _made(code: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         (rf"(?P<lead>\b{words}\s+)\b(?P<month>{longest_first(full)})(?!\w|,?\s*\d)", "month"),
         (rf"(?P<lead>\b{words}\s+)\b{{weekday}}{{part}}(?!\w)", "weekday"),
     ]
-    return tuple((lazy_re(fill(pattern, parts), re.I), kind) for pattern, kind in rows)
+    return tuple((lazy_re(fill_placeholders(pattern, parts), re.I), kind) for pattern, kind in rows)

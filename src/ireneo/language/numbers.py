@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ireneo.language.files import LANGUAGES, from_data, of_language, topic
+from ireneo.language.files import LANGUAGES, cached_data, of_language, topic
 from ireneo.language.topics import Numbers
 from ireneo.patterns import lazy_re
 
@@ -18,9 +18,9 @@ _MOST_READ = 6
 """How many numbers in words are read as one figure at most."""
 
 
-def spelled(text: str) -> list[tuple[str, int]]:
+def numbers_in_words(text: str) -> list[tuple[str, int]]:
     """Return the numbers in words in `text`, in order: the words, and their value."""
-    small, large, inside = _small(), _large(), _inside()
+    small, large, inside = _small_numbers(), _multipliers(), _inner_multipliers()
     found: list[tuple[str, int]] = []
     run: list[str] = []
     # The added full stop ends a number at the end of the text.
@@ -29,23 +29,23 @@ def spelled(text: str) -> list[tuple[str, int]]:
             run.append(word)
         elif not run or word not in ("-", "and"):
             if run:
-                found.append((" ".join(run), _worth(run)))
+                found.append((" ".join(run), _number_value(run)))
             run = []
-            if word in _written_together():
-                found.append((word, _written_together()[word]))
+            if word in _compound_numbers():
+                found.append((word, _compound_numbers()[word]))
         elif word == "and" and not (run[-1] in large or small.get(run[-1], 20) < 10):
             # "Twenty and thirty" are two numbers; "five and twenty" and "a hundred and five" are one.
-            found.append((" ".join(run), _worth(run)))
+            found.append((" ".join(run), _number_value(run)))
             run = []
     return found
 
 
-def said_figures(text: str) -> set[str]:
+def spoken_figures(text: str) -> set[str]:
     """Return the digits that adjacent numbers in words may spell: “two forty-nine” is 249."""
     runs: list[list[int]] = [[]]
     apart = 0
     for word in _LETTERS.findall(text.casefold()):
-        parts = _parts(word)
+        parts = _number_values(word)
         apart = 0 if parts else apart + 1
         if apart > 1:
             runs.append([])
@@ -63,17 +63,17 @@ def said_figures(text: str) -> set[str]:
     }
 
 
-def _parts(word: str) -> list[int]:
+def _number_values(word: str) -> list[int]:
     """Return the numbers that a word consists of: at most one in English, several in compounding languages."""
-    known = _small() | _inside()
+    known = _small_numbers() | _inner_multipliers()
     if word in known:
         return [known[word]]
     parts: list[int] = []
-    while word not in _together_ends():
-        part = next((each for each in _together_longest() if word.startswith(each)), None)
+    while word not in _compound_endings():
+        part = next((each for each in _compounds_longest_first() if word.startswith(each)), None)
         if part is None:
             return []
-        parts.append(_written_together().get(part, 1))
+        parts.append(_compound_numbers().get(part, 1))
         word = word[len(part) :]
         # German “eins”, of which “ein” was matched.
         word = word[1:] if parts[-1] == 1 and word.startswith("s") else word
@@ -84,17 +84,17 @@ def unit_of(unit: str | None) -> str:
     """Return the canonical name of a unit; empty for None."""
     if unit is None:
         return ""
-    return "million" if unit == "M" else _units().get(unit.lower(), unit.lower())
+    return "million" if unit == "M" else _unit_names().get(unit.lower(), unit.lower())
 
 
-@from_data
-def units() -> str:
+@cached_data
+def unit_pattern() -> str:
     """Return a pattern for any unit, the longest first."""
-    return "|".join(sorted((re.escape(alias) for alias in _units()), key=len, reverse=True))
+    return "|".join(sorted((re.escape(alias) for alias in _unit_names()), key=len, reverse=True))
 
 
-def _worth(words: list[str]) -> int:
-    small, large, inside = _small(), _large(), _inside()
+def _number_value(words: list[str]) -> int:
+    small, large, inside = _small_numbers(), _multipliers(), _inner_multipliers()
     total, group = 0, 0
     for word in words:
         if word in large:
@@ -108,46 +108,46 @@ def _worth(words: list[str]) -> int:
     return total + group
 
 
-@from_data
-def _units() -> dict[str, str]:
+@cached_data
+def _unit_names() -> dict[str, str]:
     return {word: unit for unit, words in topic(Numbers).units.items() for word in words}
 
 
-@from_data
-def _small() -> dict[str, int]:
+@cached_data
+def _small_numbers() -> dict[str, int]:
     known = topic(Numbers)
     rows = ((known.cardinals, 2, 1), (known.ordinals, 3, 1), (known.tens, 2, 10), (known.tenths, 2, 10))
     out = {word: value * times for words, first, times in rows for value, word in enumerate(words, first)}
     return out | dict.fromkeys(known.dozens, 12)
 
 
-@from_data
-def _large() -> dict[str, int]:
+@cached_data
+def _multipliers() -> dict[str, int]:
     return {word: int(figure) for figure, words in topic(Numbers).large.items() for word in words}
 
 
-@from_data
-def _inside() -> dict[str, int]:
+@cached_data
+def _inner_multipliers() -> dict[str, int]:
     return {word: int(figure) for figure, words in topic(Numbers).inside.items() for word in words}
 
 
-@from_data
-def _written_together() -> dict[str, int]:
-    return {word.casefold(): value for code in LANGUAGES for word, value in _together(of_language(Numbers, code))}
+@cached_data
+def _compound_numbers() -> dict[str, int]:
+    return {word.casefold(): value for code in LANGUAGES for word, value in _compounds(of_language(Numbers, code))}
 
 
-@from_data
-def _together_longest() -> list[str]:
+@cached_data
+def _compounds_longest_first() -> list[str]:
     ones = {word.casefold(): 1 for code in LANGUAGES for word in of_language(Numbers, code).together[:1]}
-    return sorted(_written_together() | ones, key=len, reverse=True)
+    return sorted(_compound_numbers() | ones, key=len, reverse=True)
 
 
-@from_data
-def _together_ends() -> frozenset[str]:
+@cached_data
+def _compound_endings() -> frozenset[str]:
     return frozenset(["", *topic(Numbers).together_ends])
 
 
-def _together(known: Numbers) -> Iterator[tuple[str, int]]:
+def _compounds(known: Numbers) -> Iterator[tuple[str, int]]:
     ones = known.together
     yield from ((word, value) for value, word in enumerate(ones, 1) if value > 1)
     for value, ten in enumerate(known.together_tens, 2):

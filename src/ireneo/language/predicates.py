@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, of_language, topic
+from ireneo.language.files import any_of, cached_data, of_language, topic
 from ireneo.language.spoken import Attributes, Facts
 from ireneo.language.topics import Grammar
 from ireneo.language.words import base_forms, third_person, verb_inflections
@@ -41,12 +41,12 @@ class Predicate(Struct, frozen=True, kw_only=True):
     """Whether the clause says that something is no longer so."""
 
     @property
-    def said(self) -> str:
+    def phrase(self) -> str:
         """The verb's base form and what follows it."""
         return f"{self.verb} {self.rest}".strip()
 
 
-def and_also(clause: str, said: Predicate) -> tuple[str, str]:
+def split_at_and(clause: str, said: Predicate) -> tuple[str, str]:
     """Split a clause at an "and" that is followed by another verb; the second clause gets the same subject.
 
     The second is empty if there is no such "and".
@@ -84,22 +84,22 @@ def tokens(text: str) -> list[Token]:
 
 _AND_STATE = lazy_re(
     lambda: (
-        rf"(?:,? {either(topic(Grammar).conjunctions)}|,)(?: {either(topic(Grammar).asides)})? "
-        rf"(?={either(sorted(_GRAMMAR.elided))}\b)"
+        rf"(?:,? {any_of(topic(Grammar).conjunctions)}|,)(?: {any_of(topic(Grammar).asides)})? "
+        rf"(?={any_of(sorted(_GRAMMAR.elided))}\b)"
     ),
     re.I,
 )
 _JOINED = lazy_re(
-    lambda: rf"\s{either(topic(Grammar).conjunctions)}\s(?:{either(topic(Grammar).asides)}\s)?(?P<word>[a-z]+)\b"
+    lambda: rf"\s{any_of(topic(Grammar).conjunctions)}\s(?:{any_of(topic(Grammar).asides)}\s)?(?P<word>[a-z]+)\b"
 )
-_CONTRACTED = lazy_re(lambda: rf"{either(_GRAMMAR.endings)}$")
+_CONTRACTED = lazy_re(lambda: rf"{any_of(_GRAMMAR.endings)}$")
 _SUBJECT_CONTRACTED = lazy_re(
-    lambda: rf"{either(_GRAMMAR.pronouns)}{either(_GRAMMAR.endings)}|{either(_GRAMMAR.bare_subjects)}"
+    lambda: rf"{any_of(_GRAMMAR.pronouns)}{any_of(_GRAMMAR.endings)}|{any_of(_GRAMMAR.bare_subjects)}"
 )
 _SAYS = ("s", "past")
 
 
-@from_data
+@cached_data
 def verb_forms() -> dict[str, tuple[str, str]]:
     """Map every form of the known verbs to its base form and `base`, `s`, `past` or `ing`."""
     known = of_language(Facts, "en")
@@ -128,16 +128,16 @@ def predicate(clause: str, names: frozenset[str] = frozenset()) -> Predicate | N
         return None
     first = next((each.low for each in words if not _is_adverb(each.low)), "")
     # "Left" is also a side.
-    if verb_forms().get(first, ("", ""))[1] == "past" and first != "left" and (said := _elided(clause, words)):
+    if verb_forms().get(first, ("", ""))[1] == "past" and first != "left" and (said := _subjectless(clause, words)):
         return said
     at = _subject_at(words, names)
     if at is None:
-        return _elided(clause, words)
+        return _subjectless(clause, words)
     start, behind = at
     return _verb(clause, words, start, behind)
 
 
-def until_next_verb(text: str) -> str:
+def before_next_verb(text: str) -> str:
     """Cut a text before a second verb of the same subject: "in Rome and works as a baker" → "in Rome"."""
     for found in _JOINED.finditer(text):
         if verb_forms().get(found["word"], ("", ""))[1] in _SAYS:
@@ -162,7 +162,7 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
     grammar = _GRAMMAR
     for at, word in enumerate(words[:9]):
         low = word.low
-        if not at and (low in topic(Attributes).bare or low in _kin()) and (end := _name_end(words, at)) == 1:
+        if not at and (low in topic(Attributes).bare or low in _relatives()) and (end := _name_end(words, at)) == 1:
             return at, end
         if low in grammar.pronouns or _SUBJECT_CONTRACTED.fullmatch(low):
             return at, at + 1
@@ -175,13 +175,13 @@ def _subject_at(words: list[Token], names: frozenset[str]) -> tuple[int, int] | 
     return None
 
 
-@from_data
-def _kin() -> frozenset[str]:
+@cached_data
+def _relatives() -> frozenset[str]:
     """Return the words for relatives, which need no article: "mum called"."""
     return frozenset(word for words in of_language(Facts, "en").relations.values() for word in words)
 
 
-@from_data
+@cached_data
 def _auxiliaries() -> frozenset[str]:
     known = _GRAMMAR
     return known.be | known.have | known.do | known.modals | {"used"}
@@ -235,10 +235,10 @@ def _verb(clause: str, words: list[Token], start: int, behind: int) -> Predicate
                 (one for one, _ in queue[at + 1 :] if one not in grammar.negations and not _is_adverb(one)), ""
             )
             if not _is_aux(each, following):
-                return _made(clause, words[start], subject_end, first, group, each, word)
+                return _build_predicate(clause, words[start], subject_end, first, group, each, word)
             group.aux.append(each)
     if first is not None and not grammar.be.isdisjoint(group.aux):
-        return _made(clause, words[start], subject_end, first, group, "", None, queue[-1][1].end)
+        return _build_predicate(clause, words[start], subject_end, first, group, "", None, queue[-1][1].end)
     return None
 
 
@@ -278,7 +278,7 @@ def _is_aux(word: str, following: str) -> bool:
     return word == "to"
 
 
-def _made(
+def _build_predicate(
     clause: str,
     subject: Token,
     subject_end: int,
@@ -291,7 +291,7 @@ def _made(
     grammar, aux = _GRAMMAR, {*group.aux}
     if aux & grammar.conditional:
         return None
-    lemma, kind = verb_forms().get(word, (_guess(word), "past" if word.endswith("ed") else "base"))
+    lemma, kind = verb_forms().get(word, (_guess_lemma(word), "past" if word.endswith("ed") else "base"))
     tense = _tense(group.aux, kind)
     rest_start = token.end if token else end
     is_state = not token or (kind != "ing" and not aux & grammar.future and "used" not in aux)
@@ -303,7 +303,7 @@ def _made(
         start=subject.start,
         verb_start=first.start,
         rest_start=rest_start,
-        verb=_with_mode(lemma, group),
+        verb=_with_modal(lemma, group),
         rest=clause[rest_start:].strip(),
         tense=tense,
         negated=group.negated,
@@ -324,7 +324,7 @@ def _tense(auxiliaries: list[str], kind: str) -> Tense:
     return "past" if kind == "past" or "did" in aux else "present"
 
 
-def _with_mode(lemma: str, group: _Group) -> str:
+def _with_modal(lemma: str, group: _Group) -> str:
     """Prefix a verb's base form with its modal and negation."""
     grammar, aux = _GRAMMAR, {*group.aux}
     if aux & grammar.able:
@@ -336,11 +336,11 @@ def _with_mode(lemma: str, group: _Group) -> str:
     return "be not" if lemma == "be" else f"do not {lemma}"
 
 
-def _guess(word: str) -> str:
+def _guess_lemma(word: str) -> str:
     return word[:-2] if word.endswith("ed") and len(word) > 4 else word
 
 
-def _elided(clause: str, words: list[Token]) -> Predicate | None:
+def _subjectless(clause: str, words: list[Token]) -> Predicate | None:
     """Parse a clause that leaves out its subject, the speaker: "moved to Porto last week"."""
     forms = verb_forms()
     at = 0
@@ -368,7 +368,7 @@ def _elided(clause: str, words: list[Token]) -> Predicate | None:
 # From the first to the third person: "I live with my sister" becomes "Maren lives with their sister".
 
 
-def _within(who: str) -> str:
+def _lower_article(who: str) -> str:
     """Return a name for use within a sentence: "The user" becomes "the user"."""
     return f"the{who[3:]}" if who.startswith("The ") else who
 
@@ -390,14 +390,14 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
             low not in grammar.contractions or not word.start or (said and word.start == said.start)
         ):
             if not named and (said is None or word.start == said.start):
-                new, end = _as_third(words, at, _within(who) if word.start else who)
+                new, end = _replace_pronoun(words, at, _lower_article(who) if word.start else who)
                 named = True
             elif low in grammar.speakers and at + 1 < len(words) and words[at + 1].low in grammar.plurals:
                 new, end = f"they {grammar.plurals[words[at + 1].low][0]}", at + 1
             else:
                 new = " ".join(grammar.third_subjects[low])
         elif low in grammar.third_others and word.word != "US":
-            whom = _within(who) if word.start else who
+            whom = _lower_article(who) if word.start else who
             new = grammar.third_others[low][0]
             if not named and low in grammar.owns:
                 new = f"{whom}'s"
@@ -411,14 +411,14 @@ def in_third_person(clause: str, said: Predicate | None, who: str) -> str:
     return "".join([*out, clause[last:]])
 
 
-def _is_no_longer(words: list[Token], at: int) -> bool:
+def _means_no_longer(words: list[Token], at: int) -> bool:
     after, low = _GRAMMAR.after_no, words[at].low
     if low == "no":
         return at + 1 < len(words) and words[at + 1].low in after
     return low in after and words[at - 1].low == "no"
 
 
-def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
+def _replace_pronoun(words: list[Token], at: int, who: str) -> tuple[str, int]:
     """Return `who` with the following verb in the third person, and the index of the last word that this replaces."""
     grammar, low = _GRAMMAR, words[at].low
     if short := _CONTRACTED.search(low):
@@ -428,7 +428,7 @@ def _as_third(words: list[Token], at: int, who: str) -> tuple[str, int]:
     forms = verb_forms()
     behind = at + 1
     between: list[str] = []
-    while behind < len(words) and (_is_adverb(words[behind].low) or _is_no_longer(words, behind)):
+    while behind < len(words) and (_is_adverb(words[behind].low) or _means_no_longer(words, behind)):
         between.append(words[behind].word)
         behind += 1
     if behind >= len(words):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from ireneo.language.files import either, fill, from_data, topic
+from ireneo.language.files import any_of, cached_data, fill_placeholders, topic
 from ireneo.language.topics import Map, Times
 from ireneo.patterns import lazy_re
 
@@ -53,11 +53,11 @@ def time_window(text: str, now: datetime | None) -> Window | None:
         for match in pattern.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue
-            window = _read(read, match, now)
+            window = _apply_reading(read, match, now)
             if window is None:
                 continue
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-            found.append(_turned(_before(match), window))
+            found.append(_with_direction(_text_before(match), window))
     if not found:
         return None
     since = [each.since for each in found]
@@ -81,12 +81,12 @@ def dates(text: str) -> Iterator[Date]:
         yield year, month, day
         yield 0, month, day
     for found in _SPOKEN.finditer(text):
-        year, month, day = _spoken(found[0])
+        year, month, day = _parse_date(found[0])
         yield year, month, day
         yield 0, month, day
 
 
-def worded(day: date) -> str:
+def day_words(day: date) -> str:
     """Return the words for a day: its ISO date, its year, and the names of its month, weekday and season."""
     names = [name.capitalize() for name, number in month_numbers().items() if number == day.month]
     names += [name.capitalize() for name, number in weekday_numbers().items() if number == day.weekday()]
@@ -103,13 +103,13 @@ def iso_window(text: str, zone: tzinfo | None) -> Window | None:
     now = datetime(1, 1, 1, tzinfo=zone or UTC)
     if not year or year > 9_000 or (month is not None and not 1 <= month <= 12):
         return None
-    return _year(year, now) if month is None else _span(year, month, day, now)
+    return _year_window(year, now) if month is None else _date_window(year, month, day, now)
 
 
 def without_dates(text: str) -> str:
     """Reduce the dates in `text` to their years, so that their other parts are no evidence for numbers."""
     iso = _ISO.sub(lambda found: f" {found[0][:4]} ", text)
-    return _SPOKEN.sub(lambda found: f" {_spoken(found[0])[0] or ''} ", iso)
+    return _SPOKEN.sub(lambda found: f" {_parse_date(found[0])[0] or ''} ", iso)
 
 
 def is_clock(word: str) -> bool:
@@ -117,8 +117,8 @@ def is_clock(word: str) -> bool:
     return bool(_CLOCK.fullmatch(word.strip("[]().,;\"'")))
 
 
-@from_data
-def spoken_dates() -> str:
+@cached_data
+def date_pattern() -> str:
     """Return a case-sensitive pattern for a date in which the month is a word."""
     month = longest_first(name.capitalize() for name in month_numbers())
     return (
@@ -127,28 +127,28 @@ def spoken_dates() -> str:
     )
 
 
-_SPOKEN = lazy_re(spoken_dates)
+_SPOKEN = lazy_re(date_pattern)
 
 
-@from_data
-def weekdays() -> str:
+@cached_data
+def weekday_pattern() -> str:
     """Return a case-sensitive pattern for the name of a weekday, also in the plural."""
     return rf"\b(?:{longest_first(day.capitalize() for day in weekday_numbers())})s?\b"
 
 
-@from_data
+@cached_data
 def month_numbers() -> dict[str, int]:
     """Map every lower-case name of a month, short or long, to its number."""
     return {name: at % 12 + 1 for at, names in enumerate(topic(Times).months) for name in names.split()}
 
 
-@from_data
+@cached_data
 def weekday_numbers() -> dict[str, int]:
     """Map every lower-case name of a weekday to its number; Monday is 0."""
     return {name: at % 7 for at, name in enumerate(topic(Times).weekdays)}
 
 
-def _spoken(text: str) -> Date:
+def _parse_date(text: str) -> Date:
     known = month_numbers()
     month = next((known[word.lower()] for word in _LETTERS.findall(text) if word.lower() in known), 0)
     numbers = [int(number) for number in re.findall(r"\d+", text)]
@@ -158,7 +158,7 @@ def _spoken(text: str) -> Date:
 _Reading: TypeAlias = "Callable[[re.Match[str], datetime | None], Window | None]"
 
 
-def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window | None:
+def _apply_reading(read: _Reading, match: re.Match[str], now: datetime | None) -> Window | None:
     """Return the window that `read` makes of a match; None if it is out of range for dates."""
     try:
         return read(match, now)
@@ -166,12 +166,12 @@ def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window 
         return None
 
 
-def _before(match: re.Match[str]) -> str:
+def _text_before(match: re.Match[str]) -> str:
     """Return the text right before a match."""
     return match.string[max(0, match.start() - _LEAD_CHARACTERS) : match.start()]
 
 
-def _turned(before: str, window: Window) -> Window:
+def _with_direction(before: str, window: Window) -> Window:
     """Return `window`, or the time before or after it, depending on the words in front of it."""
     if found := _TURNS_BACK.search(before):
         return Window(since=None, until=window.since if found["before"] and not found["end"] else window.until)
@@ -183,26 +183,26 @@ def _turned(before: str, window: Window) -> Window:
 def _date(match: re.Match[str], now: datetime | None) -> Window | None:
     """Read a calendar day or month; without a year, the latest one that has begun by `now`."""
     parts = match.groupdict()
-    month, day = _month(parts["month"]), int(parts.get("day") or 0) or None
+    month, day = _month_number(parts["month"]), int(parts.get("day") or 0) or None
     if not _is_month(match):
         return None
     # "Between May and July 2022": the year belongs to both.
     shared = _SHARED_YEAR.match(match.string, match.end())
     year = parts.get("year") or (shared["year"] if shared else None)
     if year:
-        return _span(int(year), month, day, now)
+        return _date_window(int(year), month, day, now)
     if now is None:
         return None
-    window = _span(now.year, month, day, now)
-    ends_it = _LAST.search(_before(match))
+    window = _date_window(now.year, month, day, now)
+    ends_it = _LAST.search(_text_before(match))
     if window and window.since and window.until and (window.until if ends_it else window.since) <= now:
         return window
-    return _span(now.year - 1, month, day, now)
+    return _date_window(now.year - 1, month, day, now)
 
 
 def _bare_year(match: re.Match[str], now: datetime | None) -> Window | None:
     """Read a bare year, if the word before it shows that it isn't a count of something."""
-    return _year(int(match["year"]), now) if _LEADS.search(_before(match)) else None
+    return _year_window(int(match["year"]), now) if _LEADS.search(_text_before(match)) else None
 
 
 def _is_month(match: re.Match[str]) -> bool:
@@ -214,16 +214,16 @@ def _is_month(match: re.Match[str]) -> bool:
     month = parts["month"].lower()
     if month not in known.doubtful | known.led or parts.get("day") or parts.get("year"):
         return True
-    if _LEADS.search(_before(match)):
+    if _LEADS.search(_text_before(match)):
         return True
     return month in known.doubtful and parts["month"][0].isupper() and match.start("month") > 0
 
 
-def _month(word: str) -> int:
+def _month_number(word: str) -> int:
     return int(word) if word.isdigit() else month_numbers()[word.lower()]
 
 
-def _span(year: int, month: int, day: int | None, now: datetime | None) -> Window | None:
+def _date_window(year: int, month: int, day: int | None, now: datetime | None) -> Window | None:
     zone = now.tzinfo if now else UTC
     if day is not None:
         if not 1 <= day <= monthrange(year, month)[1]:
@@ -231,10 +231,10 @@ def _span(year: int, month: int, day: int | None, now: datetime | None) -> Windo
         begin = datetime(year, month, day, tzinfo=zone)
         return Window(since=begin, until=begin + timedelta(days=1))
     first = datetime(year, month, 1, tzinfo=zone)
-    return Window(since=first, until=_months_on(first, 1))
+    return Window(since=first, until=_add_months(first, 1))
 
 
-def _year(year: int, now: datetime | None) -> Window:
+def _year_window(year: int, now: datetime | None) -> Window:
     zone = now.tzinfo if now else UTC
     return Window(since=datetime(year, 1, 1, tzinfo=zone), until=datetime(year + 1, 1, 1, tzinfo=zone))
 
@@ -245,11 +245,11 @@ def _season(match: re.Match[str], now: datetime | None) -> Window | None:
         return None
     zone = now.tzinfo if now else UTC
     year = int(parts["year"]) if parts.get("year") else now.year if now else 0
-    begin = datetime(year, _FIRST_MONTHS[_code(topic(Times).seasons, parts["season"])], 1, tzinfo=zone)
+    begin = datetime(year, _FIRST_MONTHS[_key_of(topic(Times).seasons, parts["season"])], 1, tzinfo=zone)
     if not parts.get("year") and now is not None:
-        over = _months_on(begin, 3) if _code(topic(Times).which, parts["which"]) == "last" else begin
+        over = _add_months(begin, 3) if _key_of(topic(Times).which, parts["which"]) == "last" else begin
         begin = begin if over <= now else begin.replace(year=year - 1)
-    return Window(since=begin, until=_months_on(begin, 3))
+    return Window(since=begin, until=_add_months(begin, 3))
 
 
 def _ago(match: re.Match[str], now: datetime | None) -> Window | None:
@@ -257,32 +257,32 @@ def _ago(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
     days = _unit_days(match)
-    middle = now - timedelta(days=_count(match["count"]) * days)
+    middle = now - timedelta(days=_count_value(match["count"]) * days)
     slack = timedelta(days=max(1.0, days / 2))
     return Window(since=middle - slack, until=middle + slack)
 
 
-def _past(match: re.Match[str], now: datetime | None) -> Window | None:
+def _past_period(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
-    days = _count(match["count"]) * _unit_days(match) if match.groupdict().get("count") else _unit_days(match)
+    days = _count_value(match["count"]) * _unit_days(match) if match.groupdict().get("count") else _unit_days(match)
     return Window(since=now - timedelta(days=days), until=now + timedelta(seconds=1))
 
 
-def _named(match: re.Match[str], now: datetime | None) -> Window | None:
+def _named_period(match: re.Match[str], now: datetime | None) -> Window | None:
     """Read yesterday, last night, last week, this month, last Monday: whole days, weeks from Monday, whole months."""
     if now is None:
         return None
     parts = match.groupdict()
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    step = {"last": -1, "next": 1}.get(_code(topic(Times).which, parts.get("which") or ""), 0)
+    step = {"last": -1, "next": 1}.get(_key_of(topic(Times).which, parts.get("which") or ""), 0)
     day = timedelta(days=1)
     if parts.get("weekday"):
         wanted = weekday_numbers()[parts["weekday"].lower()]
         ahead = day * ((wanted - today.weekday() - 1) % 7 + 1)
         begin = today + ahead if step > 0 else today - day * ((today.weekday() - wanted - 1) % 7 + 1)
         return Window(since=begin, until=begin + day)
-    name = _code(topic(Times).names, parts["name"])
+    name = _key_of(topic(Times).names, parts["name"])
     if name in ("yesterday", "night", "day_before", "today"):
         begin = today - day * {"today": 0, "day_before": 2}.get(name, 1)
         return Window(since=begin, until=begin + day)
@@ -295,31 +295,31 @@ def _named(match: re.Match[str], now: datetime | None) -> Window | None:
         return Window(since=saturday, until=saturday + 2 * day)
     first = today.replace(day=1)
     if name == "month":
-        return Window(since=_months_on(first, step), until=_months_on(first, step + 1))
-    return _year(now.year + step, now)
+        return Window(since=_add_months(first, step), until=_add_months(first, step + 1))
+    return _year_window(now.year + step, now)
 
 
-def _months_on(first: datetime, months: int) -> datetime:
+def _add_months(first: datetime, months: int) -> datetime:
     """Return the first of the month `months` later; `first` is the first of a month."""
     count = first.year * 12 + first.month - 1 + months
     return first.replace(year=count // 12, month=count % 12 + 1)
 
 
-def _iso(match: re.Match[str], now: datetime | None) -> Window | None:
-    return _span(int(match["year"]), int(match["iso"]), int(match["day"]), now)
+def _iso_day(match: re.Match[str], now: datetime | None) -> Window | None:
+    return _date_window(int(match["year"]), int(match["iso"]), int(match["day"]), now)
 
 
-def _code(known: Map, word: str) -> str:
+def _key_of(known: Map, word: str) -> str:
     """Return the key under which a word is listed; empty if there is none."""
     return next((name for name, words in known.items() if word.lower() in words), "")
 
 
-def _count(words: str) -> int:
-    return int(words) if words.isdigit() else int(_code(topic(Times).counts, " ".join(words.split())) or 1)
+def _count_value(words: str) -> int:
+    return int(words) if words.isdigit() else int(_key_of(topic(Times).counts, " ".join(words.split())) or 1)
 
 
 def _unit_days(match: re.Match[str]) -> float:
-    return _UNIT_DAYS[_code(topic(Times).units, match["unit"])]
+    return _UNIT_DAYS[_key_of(topic(Times).units, match["unit"])]
 
 
 def longest_first(words: Iterable[str]) -> str:
@@ -327,60 +327,62 @@ def longest_first(words: Iterable[str]) -> str:
     return "|".join(sorted((re.escape(word) for word in set(words)), key=lambda word: (-len(word), word)))
 
 
-def _all(known: Map) -> str:
+def _any_word(known: Map) -> str:
     return longest_first(word for words in known.values() for word in words)
 
 
 _TURNS_BACK = lazy_re(
-    lambda: rf"\b(?:(?P<before>{either(topic(Times).before)})|{either(topic(Times).until)}){_between('end')}$", re.I
+    lambda: rf"\b(?:(?P<before>{any_of(topic(Times).before)})|{any_of(topic(Times).until)}){_up_to('end')}$", re.I
 )
 _TURNS_ON = lazy_re(
-    lambda: rf"\b(?:(?P<after>{either(topic(Times).after)})|{either(topic(Times).since)}){_between()}$", re.I
+    lambda: rf"\b(?:(?P<after>{any_of(topic(Times).after)})|{any_of(topic(Times).since)}){_up_to()}$", re.I
 )
-_LEADS = lazy_re(lambda: rf"\b(?:{longest_first(topic(Times).leads)})\s+(?:{either(topic(Times).articles)}\s+)?$", re.I)
-_LAST = lazy_re(lambda: rf"\b{either(topic(Times).which['last'])}\s+$", re.I)
+_LEADS = lazy_re(lambda: rf"\b(?:{longest_first(topic(Times).leads)})\s+(?:{any_of(topic(Times).articles)}\s+)?$", re.I)
+_LAST = lazy_re(lambda: rf"\b{any_of(topic(Times).which['last'])}\s+$", re.I)
 _SHARED_YEAR = lazy_re(
     lambda: rf"\s*(?:{longest_first(topic(Times).joins)}|-|–)\s*[^\W\d_]+(?:\s+\d{{1,2}})?,?\s+{_YEAR}", re.I
 )
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 
 
-def _between(end: str = "") -> str:
+def _up_to(end: str = "") -> str:
     """Return a pattern for what may be between a word such as "before" and the time."""
     known = topic(Times)
-    last = f"(?P<{end}>{either(known.end_of)}\\s+)?" if end else ""
-    return rf"\s+(?:{either(known.articles)}\s+)?{last}"
+    last = f"(?P<{end}>{any_of(known.end_of)}\\s+)?" if end else ""
+    return rf"\s+(?:{any_of(known.articles)}\s+)?{last}"
 
 
-@from_data
+@cached_data
 def _readings() -> tuple[tuple[re.Pattern[str], _Reading], ...]:
     """Return the patterns of times with their readers, the most exact first; text that one matched is not reread."""
     known = topic(Times)
     full = [name.split()[0] for name in known.months]
-    units = _all(known.units)
+    units = _any_word(known.units)
     parts = {
         "month": f"(?P<month>{longest_first(month_numbers())})",
         "month_number": "(?P<month>1[0-2]|0?[1-9])",
         "year": _YEAR,
         "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
-        "count": rf"(?P<count>\d{{1,3}}|{_all(known.counts)})",
+        "count": rf"(?P<count>\d{{1,3}}|{_any_word(known.counts)})",
         "unit": f"(?P<unit>{units})",
-        "season": f"(?P<season>{_all(known.seasons)})",
+        "season": f"(?P<season>{_any_word(known.seasons)})",
         "weekday": f"(?P<weekday>{longest_first(weekday_numbers())})",
-        "which": f"(?P<which>{_all(known.which)})",
+        "which": f"(?P<which>{_any_word(known.which)})",
     }
     plain = longest_first(word for name in ("today", "yesterday", "day_before") for word in known.names[name])
     rest = longest_first(word for name in ("night", "week", "weekend", "month", "year") for word in known.names[name])
-    of = rf"\s+(?:{either(known.season_of_year)}\s+)?"
+    of = rf"\s+(?:{any_of(known.season_of_year)}\s+)?"
     rows: tuple[tuple[Iterable[str], _Reading], ...] = (
-        ((r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b",), _iso),
+        ((r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b",), _iso_day),
         (known.day_dates, _date),
         (known.month_dates, _date),
         ((rf"\b(?P<month>{longest_first(full)})\b",), _date),
         ((rf"\b{{season}}{of}{{year}}\b", r"\b{which}\s+{season}\b"), _season),
         (known.ago, _ago),
-        (known.past, _past),
-        ((rf"\b(?P<name>{plain})\b", rf"\b{{which}}\s+(?:(?P<name>{rest})|{{weekday}})\b"), _named),
+        (known.past, _past_period),
+        ((rf"\b(?P<name>{plain})\b", rf"\b{{which}}\s+(?:(?P<name>{rest})|{{weekday}})\b"), _named_period),
         ((r"\b{year}\b",), _bare_year),
     )
-    return tuple((lazy_re(fill(pattern, parts), re.I), read) for patterns, read in rows for pattern in patterns)
+    return tuple(
+        (lazy_re(fill_placeholders(pattern, parts), re.I), read) for patterns, read in rows for pattern in patterns
+    )

@@ -15,7 +15,7 @@ from pkgutil import get_data
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, of_language
+from ireneo.language.files import cached_data, of_language
 from ireneo.language.topics import Grammar, WordForms, Words
 from ireneo.language.words import base_forms, light_stem
 from ireneo.patterns import lazy_re
@@ -55,27 +55,27 @@ class Features(Struct, frozen=True):
         yield CONSTANT, 1.0
 
 
-class WordLine(Struct, frozen=True):
-    """The weights of a line, by feature."""
+class LinearModel(Struct, frozen=True):
+    """A linear model over the words of a sentence: a weight for each feature."""
 
     weights: Mapping[str, float]
 
     def value(self, features: Features) -> float:
-        """Return the value of a sentence: the logit of a probability, so above 0 the answer is rather yes."""
+        """Return the score of a sentence: the logit of a probability, so above 0 the answer is more likely yes."""
         weights = self.weights
         return fsum(weights[each] * share for each, share in features.counts() if each in weights)
 
 
 @cache
-def word_lines(name: str) -> Mapping[str, WordLine]:
-    """Load the lines in the file `en.NAME.txt`, by their headings."""
+def load_models(name: str) -> Mapping[str, LinearModel]:
+    """Load the models in the file `en.NAME.txt`, by their headings."""
     data = get_data(__package__, f"en.{name}.txt")
     assert data is not None, name
-    return parsed(data.decode("utf-8"))
+    return parse_models(data.decode("utf-8"))
 
 
-def parsed(text: str) -> Mapping[str, WordLine]:
-    """Parse the lines in a text; a `#` begins a comment."""
+def parse_models(text: str) -> Mapping[str, LinearModel]:
+    """Parse the models in a text; a `#` begins a comment."""
     found: dict[str, dict[str, float]] = {}
     weights: dict[str, float] = {}
     for row in text.splitlines():
@@ -84,20 +84,7 @@ def parsed(text: str) -> Mapping[str, WordLine]:
         elif row and not row.startswith("#"):
             weight, *features = row.split()
             weights.update(dict.fromkeys(features, int(weight) / 100))
-    return {name: WordLine(each) for name, each in found.items()}
-
-
-def written(lines: Mapping[str, WordLine]) -> str:
-    """Write lines as a text that `parsed` reads; weights that round to 0 are left out."""
-    rows: list[str] = []
-    for name, line in lines.items():
-        by_weight: dict[int, list[str]] = {}
-        for feature, weight in sorted(line.weights.items()):
-            if round(weight * 100):
-                by_weight.setdefault(round(weight * 100), []).append(feature)
-        rows.append(f"[{name}]")
-        rows += [f"{weight} {' '.join(by_weight[weight])}" for weight in sorted(by_weight)]
-    return "\n".join(rows) + "\n"
+    return {name: LinearModel(each) for name, each in found.items()}
 
 
 def features(sentence: str, names: Collection[str] = ()) -> Features:
@@ -116,7 +103,7 @@ def features(sentence: str, names: Collection[str] = ()) -> Features:
         known.append(f"{before}_{stem}")
         before = stem
     known.append(f"{before}_{_CLOSES}")
-    return Features(known, tuple(_forms(sentence, tokens)))
+    return Features(known, tuple(_sentence_forms(sentence, tokens)))
 
 
 def _tokens(sentence: str, names: Collection[str]) -> list[str]:
@@ -132,7 +119,9 @@ def _tokens(sentence: str, names: Collection[str]) -> list[str]:
             # After a quotation mark, a bracket or an asterisk another sentence may begin.
             opens = low in _QUOTES or low in "*("
             continue
-        elif low.removesuffix("'s") in names or (token[0].isupper() and not opens and low not in _persons()):
+        elif low.removesuffix("'s") in names or (
+            token[0].isupper() and not opens and low not in _capitalised_common_words()
+        ):
             name = _NAMES if low.endswith("'s") else _NAME
             if not (out and out[-1] == _NAME):
                 out.append(name)
@@ -144,20 +133,20 @@ def _tokens(sentence: str, names: Collection[str]) -> list[str]:
     return out
 
 
-@from_data
+@cached_data
 def _function_words() -> frozenset[str]:
     grammar = of_language(Grammar, "en")
     return of_language(Words, "en").stop | grammar.pronouns | grammar.modals
 
 
-@from_data
-def _persons() -> frozenset[str]:
+@cached_data
+def _capitalised_common_words() -> frozenset[str]:
     """Return the words that are capitalised but aren't names."""
     return of_language(WordForms, "en").capitals
 
 
-@from_data
-def _forms_of_words() -> dict[str, list[str]]:
+@cached_data
+def _forms_by_word() -> dict[str, list[str]]:
     """Map each word that shows a form of its sentence to these forms."""
     found: dict[str, list[str]] = {}
     for form, words in of_language(WordForms, "en").shows.items():
@@ -173,7 +162,7 @@ def _stem(token: str) -> str:
     return light_stem(base_forms().get(token, token))
 
 
-def _forms(sentence: str, tokens: Sequence[str]) -> Iterator[str]:
+def _sentence_forms(sentence: str, tokens: Sequence[str]) -> Iterator[str]:
     words = [token for token in tokens if token[0].isalpha() or token[0] == "@"]
     yield f"@length{sum(len(words) >= least for least in _LENGTHS)}"
     end = sentence.rstrip("\"'”’)*_ ")
@@ -190,7 +179,7 @@ def _forms(sentence: str, tokens: Sequence[str]) -> Iterator[str]:
     names = sum(word in (_NAME, _NAMES) for word in words)
     if names:
         yield f"@names{min(names, _NAMED)}"
-    shown = _forms_of_words()
+    shown = _forms_by_word()
     found = {form for word in words for form in shown.get(word, ())}
     if any(word in base_forms() or (word.endswith("ed") and len(word) > 4) for word in words):
         found.add("@past")

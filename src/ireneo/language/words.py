@@ -18,7 +18,7 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.topics import Grammar, Sentences, Words
 from ireneo.patterns import lazy_re
 
@@ -77,21 +77,21 @@ def document_terms(text: str, author: str | None = None) -> list[str]:
     return [*terms(text), author_term(author)] if author else terms(text)
 
 
-@from_data
+@cached_data
 def common_words() -> frozenset[str]:
     """Return the stop words of English, which are not terms."""
     return of_language(Words, "en").stop
 
 
-@from_data
+@cached_data
 def base_forms() -> dict[str, str]:
     """Map irregular forms of English words, which a stemmer misses, to their base forms."""
     groups = [group.split() for group in of_language(Words, "en").irregular]
     return {form: base for base, *forms in groups for form in forms}
 
 
-@from_data
-def _irregular() -> dict[str, list[str]]:
+@cached_data
+def _irregular_forms() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for form, base in base_forms().items():
         found.setdefault(base, []).append(form)
@@ -112,7 +112,7 @@ def verb_inflections(verb: str) -> dict[str, str]:
     doubles = _ONE_SYLLABLE.fullmatch(verb) or verb in grammar.double_consonant
     stems = dict.fromkeys((stem, verb + verb[-1] if doubles else stem))
     forms = {verb: "base", third_person(verb): "s", **{f"{each}ing": "ing" for each in stems}}
-    if irregular := _irregular().get(verb):
+    if irregular := _irregular_forms().get(verb):
         return forms | dict.fromkeys(irregular, "past")
     forms |= {f"{each}ed": "past" for each in stems}
     return forms | ({f"{verb[:-1]}ied": "past"} if _IN_Y.search(verb) else {})
@@ -133,10 +133,10 @@ def third_person(verb: str) -> str:
 def _terms_of_any_script(folded: str) -> list[str]:
     if not _RUN.search(folded):
         # To list the marks takes longer than most texts do, and few texts need it.
-        word_in = _any_word() if _MAYBE_MARKED.search(folded) else _UNMARKED_WORD
+        word_in = _word_pattern() if _MAYBE_MARKED.search(folded) else _UNMARKED_WORD
         return [stem for word in word_in.findall(folded) if (stem := _stem(word))]
     found: list[str] = []
-    for word in _any_word().findall(folded):
+    for word in _word_pattern().findall(folded):
         for run in _RUN.split(word):
             if not run:
                 continue
@@ -162,7 +162,7 @@ def _stem(word: str) -> str:
 
 
 @cache
-def _any_word() -> re.Pattern[str]:
+def _word_pattern() -> re.Pattern[str]:
     r"""Return a pattern of letters, digits and combining marks: `\w` alone would cut Hindi words at vowel signs."""
     marks = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     combining = "".join(f"\\u{code:04x}" for code in marks)
@@ -182,18 +182,18 @@ SCRIPT_SHARE = 0.3
 
 def other_language(text: str, source: str) -> str | None:
     """Return the language of `text` if that is clearly not the language of `source`, else None."""
-    words, theirs = _words(text), _words(source)
+    words, theirs = _unquoted_words(text), _unquoted_words(source)
     if len(words) < ENOUGH_WORDS or len(theirs) < ENOUGH_WORDS:
         return None
-    if _foreign(words) > SCRIPT_SHARE > 3 * _foreign(theirs):
+    if _non_latin_share(words) > SCRIPT_SHARE > 3 * _non_latin_share(theirs):
         return "another script"
-    here, there = _language(words), _language(theirs)
+    here, there = _detect_language(words), _detect_language(theirs)
     return of_language(Words, here).name[0] if here and there and here != there else None
 
 
 def language_of(text: str) -> str | None:
     """Return the code of the language of `text`, such as ``en``; None if it can't be detected."""
-    return _language(_words(text))
+    return _detect_language(_unquoted_words(text))
 
 
 def language_of_sentence(text: str) -> str:
@@ -205,7 +205,7 @@ def language_of_sentence(text: str) -> str:
 
 
 @lru_cache(2_048)
-def in_standard(text: str) -> str:
+def standardise(text: str) -> str:
     """Rewrite a text as rules expect it: German dialect in standard German, English clefts in plain word order.
 
     "It's hazelnuts I'm allergic to" says that I'm allergic to hazelnuts.
@@ -213,13 +213,13 @@ def in_standard(text: str) -> str:
     language = language_of_sentence(text)
     if language != "de":
         text = _CLEFT.sub(r"\g<said> \g<what>", text)
-    for pattern, plain in _reorders(language):
+    for pattern, plain in _word_orders(language):
         text = pattern.sub(plain, text, count=1)
     if language != "de":
         return text
-    known, beginnings = _dialect(), of_language(Words, "de").participles
+    known, beginnings = _dialect_words(), of_language(Words, "de").participles
 
-    def standard(found: re.Match[str]) -> str:
+    def replace_dialect(found: re.Match[str]) -> str:
         low = found[0].lower()
         if low in known:
             return known[low]
@@ -228,11 +228,11 @@ def in_standard(text: str) -> str:
             return beginnings[begin][0] + low.removeprefix(begin)
         return found[0]
 
-    return _LETTERS.sub(standard, text)
+    return _LETTERS.sub(replace_dialect, text)
 
 
 @cache
-def _reorders(language: str) -> Sequence[tuple[re.Pattern[str], str]]:
+def _word_orders(language: str) -> Sequence[tuple[re.Pattern[str], str]]:
     """Return the patterns of unusual word orders of a language, each with the order that rules expect."""
     rows = of_language(Words, language).reorders
     return [(lazy_re(pattern, re.IGNORECASE), template(plain)) for pattern, plain in rows]
@@ -246,11 +246,11 @@ def template(text: str) -> str:
 _GROUP = lazy_re(r"<(\w+)>")
 
 
-_CLEFT = lazy_re(lambda: either(of_language(Words, "en").cleft), re.IGNORECASE)
+_CLEFT = lazy_re(lambda: any_of(of_language(Words, "en").cleft), re.IGNORECASE)
 
 
-@from_data
-def _dialect() -> dict[str, str]:
+@cached_data
+def _dialect_words() -> dict[str, str]:
     rows = of_language(Words, "de").dialect
     return {form.lower(): word for word, forms in rows.items() for form in forms}
 
@@ -263,29 +263,31 @@ def writes_nouns_large(text: str) -> bool:
     return found > 0 and found >= sum(word in small for word in words)
 
 
-@from_data
-def _telling() -> dict[str, frozenset[str]]:
+@cached_data
+def _telling_words() -> dict[str, frozenset[str]]:
     return {code: of_language(Words, code).telling for code in LANGUAGES}
 
 
-@from_data
+@cached_data
 def _stop_words() -> dict[str, frozenset[str]]:
     """Map each language that has a stop list to its stop list."""
     return {code: stop for code in LANGUAGES if (stop := of_language(Words, code).stop)}
 
 
-def _words(text: str) -> list[str]:
+def _unquoted_words(text: str) -> list[str]:
     return letters(_QUOTED.sub(" ", text).lower())
 
 
-def _foreign(words: list[str]) -> float:
+def _non_latin_share(words: list[str]) -> float:
     """Return the share of words that are not in Latin letters."""
     return sum(ord(word[0]) > 0x24F for word in words) / len(words)
 
 
-def _language(words: list[str]) -> str | None:
+def _detect_language(words: list[str]) -> str | None:
     counts = Counter(words)
-    hits = sorted(((sum(counts[word] for word in known), code) for code, known in _telling().items()), reverse=True)
+    hits = sorted(
+        ((sum(counts[word] for word in known), code) for code, known in _telling_words().items()), reverse=True
+    )
     (most, code), (second, _) = hits[0], hits[1]
     return code if most >= ENOUGH_COMMON and most >= 2 * second else None
 
@@ -300,7 +302,7 @@ _LONGEST = 12
 _CLOSES = r"\.[\"'”“’»«)\]*_]*$"
 
 
-def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]:
+def sentence_breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]:
     """Yield for each boundary between sentences of `text` where one ends and where the next begins.
 
     A lower-case letter continues a sentence (“Where are you?” she asked), unless `small_opens`, as in chats.
@@ -309,7 +311,8 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
     for found in (_ASCII_END if text.isascii() else _END).finditer(text):
         end = found.start() + len(found[0].rstrip())
         if found.end() < len(text) and not (
-            (text[found.end()].islower() and not small_opens) or _goes_on(text, start, found.start(), end, found.end())
+            (text[found.end()].islower() and not small_opens)
+            or _is_abbreviation(text, start, found.start(), end, found.end())
         ):
             yield end, found.end()
             start = found.end()
@@ -318,7 +321,7 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
 def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) -> Iterator[str]:
     """Yield the sentences of `text`; those in one quotation are kept together, up to `longest_quoted` characters."""
     pending = ""
-    for piece in _pieces(text, small_opens):
+    for piece in _split_sentences(text, small_opens):
         whole = f"{pending} {piece}" if pending else piece
         if pending and len(whole) > longest_quoted:
             yield pending
@@ -343,16 +346,16 @@ def balanced(text: str) -> bool:
     )
 
 
-def _pieces(text: str, small_opens: bool) -> Iterator[str]:
+def _split_sentences(text: str, small_opens: bool) -> Iterator[str]:
     start = 0
-    for end, following in breaks(text, small_opens=small_opens):
+    for end, following in sentence_breaks(text, small_opens=small_opens):
         yield text[start:end].strip()
         start = following
     if rest := text[start:].strip():
         yield rest
 
 
-def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool:
+def _is_abbreviation(text: str, start: int, mark: int, end: int, following: int) -> bool:
     """Whether the full stop at `mark` belongs to an abbreviation, an initial or an ordinal number."""
     if text[mark] != "." or (mark >= _SURE and text[mark - _SURE : mark].isalpha()):
         return False
@@ -360,7 +363,7 @@ def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool
     if found is None or found["never"]:
         return found is not None
     if found["part"]:
-        return text.startswith(_following_parts()[found["part"]], following)
+        return text.startswith(_abbreviation_parts()[found["part"]], following)
     known = topic(Sentences)
     word = _LETTERS.match(text, following)
     led = _LED.search(text, max(start, end - 2 * _LONGEST), end)
@@ -374,12 +377,12 @@ def _abbreviations() -> tuple[str, ...]:
     return topic(Sentences).abbreviations
 
 
-def _written(abbreviation: str) -> str:
+def _abbreviation_pattern(abbreviation: str) -> str:
     return r"\.\s?".join(re.escape(part) for part in abbreviation.split(". "))
 
 
-@from_data
-def _following_parts() -> dict[str, tuple[str, ...]]:
+@cached_data
+def _abbreviation_parts() -> dict[str, tuple[str, ...]]:
     """Map each part of a multi-part abbreviation to the parts that may follow it."""
     parts: dict[str, tuple[str, ...]] = {}
     for abbreviation in _abbreviations():
@@ -394,8 +397,9 @@ _LED = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
 # A title, an initial (but the English "I" may end a sentence), a figure, or a part of a multi-part abbreviation.
 _DOUBTFUL = lazy_re(
     lambda: (
-        rf"(?:(?P<never>\b{either(map(_written, _abbreviations()))}|(?<![\w'’])(?!I){CAPITAL})"
-        rf"|(?<![\w.,])(?P<figure>\d{{1,3}})|(?<!\w)(?P<part>{'|'.join(map(re.escape, _following_parts()))})){_CLOSES}"
+        rf"(?:(?P<never>\b{any_of(map(_abbreviation_pattern, _abbreviations()))}|(?<![\w'’])(?!I){CAPITAL})"
+        rf"|(?<![\w.,])(?P<figure>\d{{1,3}})"
+        rf"|(?<!\w)(?P<part>{'|'.join(map(re.escape, _abbreviation_parts()))})){_CLOSES}"
     )
 )
 
@@ -409,7 +413,7 @@ SCALE = 250
 """Cosines are stored as bytes, multiplied by this."""
 
 
-class AlikeTable(Struct, frozen=True, kw_only=True):
+class SimilarWords(Struct, frozen=True, kw_only=True):
     """The nearest terms of each term, as slices of `near` and `cosines`, the nearest first."""
 
     terms: str
@@ -421,9 +425,9 @@ class AlikeTable(Struct, frozen=True, kw_only=True):
     cosines: bytes
 
 
-def alike(term: str, at_most: int) -> list[tuple[str, float]]:
+def similar_words(term: str, at_most: int) -> list[tuple[str, float]]:
     """Return the terms closest in meaning to `term`, the nearest first, each with its cosine; empty for a rare word."""
-    place, terms, starts, near, cosines = _table()
+    place, terms, starts, near, cosines = _load_similar_words()
     at = place.get(term)
     if at is None:
         return []
@@ -432,9 +436,9 @@ def alike(term: str, at_most: int) -> list[tuple[str, float]]:
 
 
 @cache
-def _table() -> tuple[dict[str, int], list[str], array[int], array[int], bytes]:
+def _load_similar_words() -> tuple[dict[str, int], list[str], array[int], array[int], bytes]:
     packed = gzip.decompress(files(__package__).joinpath(TABLE).read_bytes())
-    table = msgspec.msgpack.decode(packed, type=AlikeTable)
+    table = msgspec.msgpack.decode(packed, type=SimilarWords)
     terms = table.terms.split()
     starts, near = array("I"), array("H")
     starts.frombytes(table.starts)

@@ -13,14 +13,14 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import instruction_like
-from ireneo.language.files import either, from_data, topic
+from ireneo.grounding.claims import has_instruction
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Message, MessageId, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import put_back, thrown_away
+from ireneo.summaries.outcomes import discarded_files, reverting_edit
 from ireneo.summaries.steps import CHANGES, Step, clip, exit_status, is_environment, sentences, steps
 
 MOST_OF_A_COMMAND = 60
@@ -62,33 +62,33 @@ _MARKS = lazy_re(r"</?[A-Za-z][\w-]*>")
 _LOOKED_AT = 40_000
 
 
-def named(step: Step) -> str:
+def describe_call(step: Step) -> str:
     """The call in a sentence: a command in backticks, or an action on a file."""
     action = step.action
     if action.shell:
-        return f"`{_code(action.subject, MOST_OF_A_COMMAND)}`"
+        return f"`{_for_backticks(action.subject, MOST_OF_A_COMMAND)}`"
     if action.kind in _DOING:
         subject = action.subject if action.kind in ("search", "fetch") else file_name(action.subject)
         if action.kind == "search":
             # The place of a search is our own wording: “… in src”.
             subject = subject.rpartition(" in ")[0] or subject
-        return f"{_DOING[action.kind]} `{_code(subject, MOST_OF_A_COMMAND)}`"
-    return f"`{_code(step.call.name, MOST_OF_A_COMMAND)}`"
+        return f"{_DOING[action.kind]} `{_for_backticks(subject, MOST_OF_A_COMMAND)}`"
+    return f"`{_for_backticks(step.call.name, MOST_OF_A_COMMAND)}`"
 
 
-def changes_named(changes: Sequence[Step]) -> str:
+def describe_changes(changes: Sequence[Step]) -> str:
     """The changed files in words: “editing `a.py` and `b.py`”."""
     files = list(dict.fromkeys(file_name(step.action.subject) for step in changes))
     kinds = {step.action.kind for step in changes}
     doing = "writing" if kinds == {"write"} else "editing"
-    shown = [f"`{_code(file, MOST_OF_A_COMMAND)}`" for file in files[:_FILES]]
+    shown = [f"`{_for_backticks(file, MOST_OF_A_COMMAND)}`" for file in files[:_FILES]]
     if len(files) > _FILES:
         return f"{doing} {', '.join(shown)} and others"
     return f"{doing} {' and '.join(shown)}"
 
 
-def shown_changes(changes: Sequence[Step]) -> list[Step]:
-    """The changes in the files that `changes_named` names."""
+def changes_to_describe(changes: Sequence[Step]) -> list[Step]:
+    """The changes in the files that `describe_changes` names."""
     first: dict[str, Step] = {}
     for step in changes:
         first.setdefault(file_name(step.action.subject), step)
@@ -112,7 +112,7 @@ def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
     line = clip(said, limit) if said else ""
     status = exit_status(step.output)
     shown = f" (exit {status})" if status and status > 1 else ""
-    if not line or instruction_like(line):
+    if not line or has_instruction(line):
         return shown
     return f": “{line}”{shown}"
 
@@ -124,15 +124,15 @@ def cause(step: Step) -> str:
     if looked and not _SAYS_WHY.search(line):
         return ""
     if step.output.lstrip().startswith("<tool_use_error>"):
-        line = next((each for each in _lines(step.output)), line)
+        line = next((each for each in _stripped_lines(step.output)), line)
     elif step.action.shell and (_GENERIC.search(line) or not _CAUSE.search(line)):
-        lines = _lines(step.output[-_LOOKED_AT:])
+        lines = _stripped_lines(step.output[-_LOOKED_AT:])
         found = [each for pattern in (_CAUSE, _FAILED_TEST) for each in lines if pattern.search(each)]
         named_causes = [each for each in found if not _GENERIC.search(each)]
         line = next(filter(_TELLS.search, named_causes), next(iter((*named_causes, *found)), line))
     line = re.sub(r"^(?:E\s{2,}|#+ )", "", line)
     if _BARE.match(line):
-        lines = _lines(step.output)
+        lines = _stripped_lines(step.output)
         after = next((at for at, each in enumerate(lines) if each.startswith(line.strip())), len(lines))
         line = next(iter(lines[after + 1 :]), line)
     # Inner quotation marks would end the quotation.
@@ -140,7 +140,7 @@ def cause(step: Step) -> str:
     return line if sum(char.isalpha() for char in line) > 2 else ""
 
 
-def _lines(text: str) -> list[str]:
+def _stripped_lines(text: str) -> list[str]:
     return [line.strip() for line in _MARKS.sub("\n", text).splitlines() if line.strip()]
 
 
@@ -149,7 +149,7 @@ _FILE_TOOLS = frozenset({"read", "view", "open", "grep", "glob", "search", "ls"}
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"'})
 
 
-def _code(text: str, limit: int) -> str:
+def _for_backticks(text: str, limit: int) -> str:
     """`text` prepared for backticks: on one line, and cut before its own first backtick."""
     line = " ".join(text.split())
     before, mark, _ = line.partition("`")
@@ -159,18 +159,18 @@ def _code(text: str, limit: int) -> str:
 _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 
 
-def way(step: Step) -> str:
+def action_key(step: Step) -> str:
     """A key for what a call did, including file and folder, without hashes and numbers."""
     return f"{step.action.kind} {_ACCIDENT.sub('~', step.action.subject.lower())}"
 
 
-class Course:
+class TaskCalls:
     """The calls of a task in order, with derived values that are needed more than once."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         """Read each call once."""
         self.steps = steps
-        self.ways = [way(step) for step in steps]
+        self.ways = [action_key(step) for step in steps]
         self.well = [step.result is not None and not step.failed for step in steps]
         """Whether each succeeded, as far as it is known."""
         self._well: dict[str, list[int]] = {}
@@ -181,7 +181,7 @@ class Course:
     def __len__(self) -> int:
         return len(self.steps)
 
-    def done_later(self, place: int) -> int | None:
+    def next_success(self, place: int) -> int | None:
         """The index of the first call after `place` that does the same and succeeds; None if there is none."""
         places = self._well.get(self.ways[place], ())
         at = bisect_right(places, place)
@@ -224,7 +224,7 @@ def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
     """Split `messages` where the user asks for something new, not where they only say “go on”."""
     groups: list[list[Message]] = []
     for message in messages:
-        if not groups or (message.opens_turn and not _goes_on(message, groups[-1])):
+        if not groups or (message.opens_turn and not _continues_request(message, groups[-1])):
             groups.append([])
         groups[-1].append(message)
     if len(groups) > 1 and not any(each.opens_turn for each in groups[0]):
@@ -236,7 +236,7 @@ def goal_words(text: str) -> str:
     """The request in a user's message, on one line: its first meaningful sentence, without a harness's additions."""
     said = _ASIDE.sub(" ", without_recalled(_INTERRUPTED.sub("", text.strip())))
     said = _TAG.sub(" ", said).strip()
-    told = list(_telling(said))
+    told = list(_meaningful_sentences(said))
     worded = next((sentence for sentence in told if not _PASTED.search(sentence)), "")
     first = worded or next(iter(told), "") or " ".join(said.split())
     first = clip(first, MOST_CHARACTERS).strip()
@@ -244,7 +244,7 @@ def goal_words(text: str) -> str:
     return first if first.count("`") % 2 == 0 else first.replace("`", "")
 
 
-def _telling(text: str) -> Iterator[str]:
+def _meaningful_sentences(text: str) -> Iterator[str]:
     for sentence in sentences(text):
         words = sentence.strip(" .!#*>-")
         if len(words) >= _LEAST_SENTENCE and not _only_agrees(words):
@@ -258,7 +258,7 @@ def _goal_messages(messages: Sequence[Message]) -> GoalMessages:
     return GoalMessages(goal=goal, opening=opening.id, messages=tuple(messages))
 
 
-def _goes_on(message: Message, before: Sequence[Message]) -> bool:
+def _continues_request(message: Message, before: Sequence[Message]) -> bool:
     """Whether `message` only continues the request `before` it."""
     if not any(each.opens_turn for each in before):
         return False
@@ -295,55 +295,55 @@ class Recovery(Struct, frozen=True, kw_only=True, gc=False):
     """The calls in between that may have helped; empty if trying again was enough."""
 
 
-def recovery_of(course: Course, place: int) -> Recovery | None:
+def recovery_of(course: TaskCalls, place: int) -> Recovery | None:
     """How the failed call at `place` succeeded later; None if it did not."""
     failed = course.steps[place]
-    later = course.done_later(place)
+    later = course.next_success(place)
     if later is None and failed.action.kind == "check":
-        later = _checked_later(course, place)
+        later = _later_passing_check(course, place)
     if later is None:
         return None
     between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
     helped = [step for step in between if step.action.kind in CHANGES and step.action.subject != failed.action.subject]
     if failed.action.kind in CHANGES or failed.action.kind == "read":
         # The file could not be changed: calls that concerned the file helped, such as reading it.
-        helped = [step for step in between if _is_about(step, failed.action.subject)]
+        helped = [step for step in between if _last_part(failed.action.subject) in step.command]
     elif not helped:
         helped = [step for step in between if step.action.kind in _HELPS and not _THINKS.match(step.call.name)][-1:]
     unique = {(step.action.kind, step.action.subject): step for step in helped}
     return Recovery(step=course.steps[later], by=tuple(unique.values()))
 
 
-def _checked_later(course: Course, place: int) -> int | None:
+def _later_passing_check(course: TaskCalls, place: int) -> int | None:
     """The index of a later, similar check that passed after a change."""
     changed = False
     for later in range(place + 1, min(place + FAR, len(course))):
         step = course.steps[later]
         changed = changed or (step.action.kind in CHANGES and course.well[later])
-        if changed and step.action.kind == "check" and _another_way(course, later, place):
+        if changed and step.action.kind == "check" and _is_alternative(course, later, place):
             return later
     return None
 
 
-def replaced_by(course: Course, place: int) -> Step | None:
+def replaced_by(course: TaskCalls, place: int) -> Step | None:
     """The call soon after `place` that did the same in another way; None if there is none."""
     near = range(place + 1, min(place + 1 + NEAR, len(course)))
-    return next((course.steps[at] for at in near if _another_way(course, at, place)), None)
+    return next((course.steps[at] for at in near if _is_alternative(course, at, place)), None)
 
 
-def _another_way(course: Course, place: int, wrong: int) -> bool:
+def _is_alternative(course: TaskCalls, place: int, wrong: int) -> bool:
     """Whether the call at `place` succeeded with the purpose of the one at `wrong`."""
     if not course.well[place] or course.ways[place] == course.ways[wrong]:
         return False
     step, failed = course.steps[place], course.steps[wrong]
     if failed.action.kind in CHANGES or failed.action.kind == "read":
-        same_file = _name(step.action.subject) == _name(failed.action.subject)
+        same_file = _last_part(step.action.subject) == _last_part(failed.action.subject)
         return same_file and step.action.kind == failed.action.kind
     if step.action.shell != failed.action.shell:
         return False
     if not failed.action.shell:
         return step.call.name == failed.call.name
-    words, theirs = _words(failed.action.subject), _words(step.action.subject)
+    words, theirs = _command_words(failed.action.subject), _command_words(step.action.subject)
     if not words or step.action.kind in CHANGES:
         return False
     first, other = failed.action.subject.split()[0], step.action.subject.split()[0]
@@ -351,15 +351,11 @@ def _another_way(course: Course, place: int, wrong: int) -> bool:
     return shared >= _SHARED or (first == other and shared > 0 and step.action.kind == failed.action.kind)
 
 
-def _is_about(step: Step, subject: str) -> bool:
-    return _name(subject) in step.command
-
-
-def _name(path: str) -> str:
+def _last_part(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
-def _words(command: str) -> set[str]:
+def _command_words(command: str) -> set[str]:
     return set(_WORD.findall(command))
 
 
@@ -417,7 +413,7 @@ class Task(Struct, frozen=True, kw_only=True, gc=False):
     """Its total cost."""
 
     @property
-    def held(self) -> Step | None:
+    def passing_check(self) -> Step | None:
         """The last check, if it passed."""
         checks = [step for step in self.steps if step.action.kind == "check" and step.result is not None]
         return checks[-1] if checks and not checks[-1].failed else None
@@ -431,7 +427,7 @@ def read_tasks(material: RunMaterial) -> tuple[Task, ...]:
 
 def _task(stretch: GoalMessages, costs: Mapping[MessageId, Cost]) -> Task:
     done = steps(stretch.messages)
-    shares = _shares(done, costs)
+    shares = _cost_per_call(done, costs)
     return Task(
         goal=stretch.goal,
         opening=stretch.opening,
@@ -442,7 +438,7 @@ def _task(stretch: GoalMessages, costs: Mapping[MessageId, Cost]) -> Task:
     )
 
 
-def _shares(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]:
+def _cost_per_call(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]:
     """The cost of each call: its share of the message that made it, and of the one with its result."""
     asked: dict[MessageId, int] = {}
     answered: dict[MessageId, int] = {}
@@ -452,13 +448,13 @@ def _shares(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]
             answered[step.answer] = answered.get(step.answer, 0) + len(step.output) + 1
     out: list[Cost] = []
     for step in done:
-        share = costs[step.source].share((len(step.command) + 1) / asked[step.source])
-        back = costs[step.answer].share((len(step.output) + 1) / answered[step.answer]) if step.answer else Cost()
+        share = costs[step.source].scaled((len(step.command) + 1) / asked[step.source])
+        back = costs[step.answer].scaled((len(step.output) + 1) / answered[step.answer]) if step.answer else Cost()
         out.append(sum_costs((share, back)))
     return out
 
 
-class _Tried(Struct):
+class _OpenAttempt(Struct):
     """An attempt under construction: the indexes of its steps."""
 
     place: int
@@ -467,51 +463,53 @@ class _Tried(Struct):
     places: list[int] = []
 
     @property
-    def all(self) -> list[int]:
+    def step_indexes(self) -> list[int]:
         return [*self.changed, *self.places, self.place]
 
 
 def _attempts(done: Sequence[Step], costs: Sequence[Cost]) -> list[Attempt]:
-    course, back = Course(done), _taken_back(done)
-    return [_settled(tried, course, costs, back) for tried in _tried(done)]
+    course, back = TaskCalls(done), _reverted_changes(done)
+    return [_close_attempt(tried, course, costs, back) for tried in _group_attempts(done)]
 
 
-def _tried(done: Sequence[Step]) -> list[_Tried]:
+def _group_attempts(done: Sequence[Step]) -> list[_OpenAttempt]:
     """Group calls into attempts: changes with the call that checks them, a failure with its repetitions."""
-    out: list[_Tried] = []
+    out: list[_OpenAttempt] = []
     changes: list[int] = []
-    last: _Tried | None = None
+    last: _OpenAttempt | None = None
     failed_before: set[str] = set()
     for place, step in enumerate(done):
         kind, bad = step.action.kind, step.failed_itself
         if step.result is None or (step.failed and not bad):
             continue  # It was refused or interrupted.
-        if _says_nothing(step):
+        if _is_no_attempt(step):
             continue
         if kind in CHANGES and not step.failed:
             changes.append(place)
             continue
-        again = last is not None and not changes and way(done[last.place]) == way(step)
+        again = last is not None and not changes and action_key(done[last.place]) == action_key(step)
         if last is not None and again and bad == done[last.place].failed_itself:
             last.places.append(last.place)
             last.place, last.times = place, last.times + 1
             continue
-        tries = kind == "check" or (kind in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
-        if not (bad or tries or kind in ("save", "use") or way(step) in failed_before):
+        tries = kind == "check" or (
+            kind in ("run", "use", "save") and _names_changed_file(step, [done[at] for at in changes])
+        )
+        if not (bad or tries or kind in ("save", "use") or action_key(step) in failed_before):
             continue
         tested = changes if tries or (kind == "save" and not step.failed) else []
-        last = _Tried(place=place, changed=list(tested), places=[])
+        last = _OpenAttempt(place=place, changed=list(tested), places=[])
         if tested:
             changes = []
         if bad:
-            failed_before.add(way(step))
+            failed_before.add(action_key(step))
         out.append(last)
     if changes:
-        out.append(_Tried(place=changes[-1], changed=changes[:-1], places=[]))
+        out.append(_OpenAttempt(place=changes[-1], changed=changes[:-1], places=[]))
     return out
 
 
-def _says_nothing(step: Step) -> bool:
+def _is_no_attempt(step: Step) -> bool:
     """Whether a call is not an attempt: a search without results, a removed file, a note of the agent."""
     if step.action.kind in ("search", "read") and step.failed:
         return not cause(step)
@@ -521,13 +519,13 @@ def _says_nothing(step: Step) -> bool:
     return bool(_NOTES.match(step.call.name)) and not handed_on
 
 
-def _names(step: Step, changes: Sequence[Step]) -> bool:
+def _names_changed_file(step: Step, changes: Sequence[Step]) -> bool:
     """Whether a command names a file that was changed before it."""
     command = step.command
     return any(change.action.subject.rsplit("/", 1)[-1] in command for change in changes)
 
 
-def _taken_back(done: Sequence[Step]) -> dict[int, int]:
+def _reverted_changes(done: Sequence[Step]) -> dict[int, int]:
     """The indexes of reverted changes, each with the index of the call that reverted it."""
     changes: dict[str, list[int]] = {}
     for place, step in enumerate(done):
@@ -537,22 +535,22 @@ def _taken_back(done: Sequence[Step]) -> dict[int, int]:
     for places in changes.values():
         edits = [done[place] for place in places]
         for at, place in enumerate(places):
-            if (later := put_back(edits, at)) is not None:
+            if (later := reverting_edit(edits, at)) is not None:
                 out[place] = places[later]
     for place in range(len(done)):
         # Removing a temporary file is tidying up; what version control reverts was wrong.
-        for file in thrown_away(done, place) if _REVERTS.search(done[place].command) else ():
+        for file in discarded_files(done, place) if _REVERTS.search(done[place].command) else ():
             out.update((at, place) for at in changes.get(file, ()) if at < place and at not in out)
     return out
 
 
-def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping[int, int]) -> Attempt:
+def _close_attempt(tried: _OpenAttempt, course: TaskCalls, costs: Sequence[Cost], back: Mapping[int, int]) -> Attempt:
     done = course.steps
     step = done[tried.place]
     outcome: Outcome = "worked"
     over = instead = None
     by: tuple[Step, ...] = ()
-    edits = [at for at in tried.all if done[at].action.kind in CHANGES and course.well[at]]
+    edits = [at for at in tried.step_indexes if done[at].action.kind in CHANGES and course.well[at]]
     if edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
     elif step.failed_itself:
@@ -574,11 +572,11 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
         over=over,
         by=by,
         instead=instead,
-        cost=sum_costs(costs[at] for at in tried.all),
+        cost=sum_costs(costs[at] for at in tried.step_indexes),
     )
 
 
-class Done(Struct, frozen=True, kw_only=True):
+class WorkDone(Struct, frozen=True, kw_only=True):
     """The work done for a task, as far as it indicates the type."""
 
     changed: bool
@@ -593,7 +591,7 @@ class Done(Struct, frozen=True, kw_only=True):
     """There were calls that work on a project: files, commands, searches."""
 
 
-_FITS: dict[str, Callable[[Done], bool]] = {
+_FITS: dict[str, Callable[[WorkDone], bool]] = {
     "refactor": lambda done: done.changed,
     "fix a bug": lambda done: done.changed,
     "add a feature": lambda done: done.changed,
@@ -609,24 +607,24 @@ class _Rule(NamedTuple):
     says: re.Pattern[str]
 
 
-@from_data
+@cached_data
 def _rules() -> tuple[_Rule, ...]:
     """The types of tasks, each with patterns of its goals in all languages; the first that fits is the type."""
     known, rules = topic(Tasks).types, []
     for name in dict.fromkeys(row.name for row in known):
         rows = [row for row in known if row.name == name]
-        begins = either(text for row in rows for text in row.begins)
-        says = either(text for row in rows for text in row.says)
+        begins = any_of(text for row in rows for text in row.begins)
+        says = any_of(text for row in rows for text in row.says)
         rules.append(_Rule(name, lazy_re(rf"{begins}(?!\w)", re.I), lazy_re(says, re.I)))
     return tuple(rules)
 
 
 def task_type(task: Task) -> str:
     """The type of `task` in a few words; empty if it is unknown."""
-    return type_of(task.goal, _done(task))
+    return type_of(task.goal, _work_done(task))
 
 
-def type_of(goal: str, done: Done) -> str:
+def type_of(goal: str, done: WorkDone) -> str:
     """The type of a task, by the wording of its goal and by the work done."""
     wish = topic(Tasks).fillers.sub("", goal) or goal
     worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
@@ -640,9 +638,9 @@ _TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
 _DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 
 
-def _done(task: Task) -> Done:
+def _work_done(task: Task) -> WorkDone:
     files = [step.action.subject for step in task.steps if step.action.kind in CHANGES and not step.failed]
-    return Done(
+    return WorkDone(
         changed=bool(files),
         tests=bool(files) and all(_TEST.search(file) for file in files),
         documents=bool(files) and all(_DOCUMENT.search(file) for file in files),

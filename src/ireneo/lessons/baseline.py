@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.lessons.commands import ShellStep, shell_steps
 from ireneo.lessons.faults import CODES
 from ireneo.lessons.findings import fact, is_check
-from ireneo.lessons.observe import plain_name
+from ireneo.lessons.observe import cue_part
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import PROVEN
@@ -150,7 +150,7 @@ def _told(material: RunMaterial, names: Sequence[str], beside: TriedCall, withou
     text = (
         f"`{without.shown}` fails without any change too{f', in {_listed(tests)}' if tests else ''}{error}: {NOT_YOURS}"
     )
-    cue = f"{BASELINE} {plain_name(f'{without.program}: {names[0]}')}"
+    cue = f"{BASELINE} {cue_part(f'{without.program}: {names[0]}')}"
     seen = fact(
         material, cue, [beside, without], 2, text, (f"what fails without a change: {names[0]}", without.program)
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.naming import Named, name_of, programs
+from ireneo.lessons.naming import NamedProgram, name_of, programs
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def does_nothing(step: ShellStep) -> bool:
 def read_command(command: str) -> CommandLine:
     """Parse `command`; one with syntax errors gives the steps that can be recognised."""
     reader = _CommandReader()
-    tree = reader.read(command[:LONGEST_COMMAND], _Around())
-    deciding = tuple(dict.fromkeys(_deciding(tree, reader)))
+    tree = reader.read(command[:LONGEST_COMMAND], _NestingContext())
+    deciding = tuple(dict.fromkeys(_status_steps(tree, reader)))
     steps = tuple(reader.steps)
-    main = _main(tree, steps)
+    main = _main_step(tree, steps)
     return CommandLine(steps=steps, deciding=deciding, main=main, broken=reader.broken)
 
 
@@ -132,7 +132,7 @@ class _Tree(Struct, frozen=True):
 _NOTHING = _Tree(";")
 
 
-class _Around(Struct, frozen=True, kw_only=True):
+class _NestingContext(Struct, frozen=True, kw_only=True):
     """The context of a part of a command."""
 
     through: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class _CommandReader:
         self.broken = False
         self._source = b""
 
-    def read(self, command: str, around: _Around) -> _Tree:
+    def read(self, command: str, around: _NestingContext) -> _Tree:
         """Parse a command line, or one nested in another."""
         if around.depth > 4:
             return _NOTHING
@@ -185,14 +185,14 @@ class _CommandReader:
         self._source = command.encode("utf-8", "replace")
         root = _parser().parse(self._source).root_node
         self.broken = self.broken or root.has_error
-        tree = self._sequence(root, around)
+        tree = self._read_sequence(root, around)
         self._source = outer
         return tree
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _sequence(self, node: Node, around: _Around, *, children: Sequence[Node] | None = None) -> _Tree:
+    def _read_sequence(self, node: Node, around: _NestingContext, *, children: Sequence[Node] | None = None) -> _Tree:
         """The statements in `node`, grouped by precedence: pipes first, then ``&&`` and ``||``, then the rest."""
         done: list[_Tree] = []
         chain: _Tree | None = None
@@ -207,7 +207,7 @@ class _CommandReader:
                 chain = said if chain is None else _Tree("&&" if link == "&&" else "||", (chain, said))
                 pipe.clear()
 
-        for kind, part, redirects in self._operands(node, children):
+        for kind, part, redirects in self._list_operands(node, children):
             if part is None:
                 joint = kind
                 if kind != "|":
@@ -225,14 +225,16 @@ class _CommandReader:
                 if chain is not None and joint not in ("&&", "||"):
                     done.append(chain)
                     chain = None
-            pipe.append(self._operand(part, redirects, replace(around, before=joint)))
+            pipe.append(self._read_operand(part, redirects, replace(around, before=joint)))
             joint = ";"
         close_pipe()
         if chain is not None:
             done.append(chain)
         return done[0] if len(done) == 1 else _Tree(";", tuple(done), strict=self.stops_at_failure)
 
-    def _operands(self, node: Node, children: Sequence[Node] | None) -> Iterator[tuple[Joint, Node | None, _Redirects]]:
+    def _list_operands(
+        self, node: Node, children: Sequence[Node] | None
+    ) -> Iterator[tuple[Joint, Node | None, _Redirects]]:
         """The operators and operands in `node`, in order; an operand comes with its redirections."""
         held: Node | None = None
         redirects = _Redirects([])
@@ -244,7 +246,7 @@ class _CommandReader:
             if kind in _HOLDS_OTHERS or each == first:
                 waiting.extend(reversed(each.children))
             elif kind in _REDIRECTS:
-                self._redirect(each, redirects)
+                self._read_redirect(each, redirects)
             elif kind in _HERE:
                 if kind == "heredoc_body":
                     redirects.text = self._text(each)
@@ -261,12 +263,12 @@ class _CommandReader:
         if held is not None:
             yield "", held, redirects
 
-    def _redirect(self, node: Node, found: _Redirects) -> None:
+    def _read_redirect(self, node: Node, found: _Redirects) -> None:
         if node.type == "herestring_redirect":
-            found.text = self._value(node.children[-1])
+            found.text = self._evaluate_word(node.children[-1])
             return
         words = [self._text(each) for each in node.children]
-        where = self._value(node.children[-1]) if node.children else ""
+        where = self._evaluate_word(node.children[-1]) if node.children else ""
         errors = words[0] == "2" or words[0].startswith("&>")
         if errors and ">" in "".join(words[:2]) and where != "1":
             found.unheard = True
@@ -274,50 +276,54 @@ class _CommandReader:
             found.writes.append(where)
             found.unheard = found.unheard or words[0].startswith("&>")
 
-    def _operand(self, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+    def _read_operand(self, node: Node, redirects: _Redirects, around: _NestingContext) -> _Tree:
         """One command, simple or compound."""
         kind = node.type
         if around.depth > _DEEPEST:
             return _NOTHING
         deeper = replace(around, depth=around.depth + 1)
         if kind == "command":
-            return self._command(node, redirects, deeper)
+            return self._read_simple_command(node, redirects, deeper)
         begun = len(self.steps)
-        tree = self._compound(node, kind, redirects, deeper)
+        tree = self._read_compound(node, kind, redirects, deeper)
         if redirects.unheard:
             self.steps[begun:] = [replace(step, unheard=True) for step in self.steps[begun:]]
         return tree
 
-    def _compound(self, node: Node, kind: str, redirects: _Redirects, around: _Around) -> _Tree:
+    def _read_compound(self, node: Node, kind: str, redirects: _Redirects, around: _NestingContext) -> _Tree:
         if kind in _GROUPS:
             folder = self.folder
-            tree = self._sequence(node, around, children=node.children)
+            tree = self._read_sequence(node, around, children=node.children)
             self.folder = folder if kind == "subshell" else self.folder
             return tree
         if kind in _COMPOUND:
-            return self._branches(node, around)
+            return self._read_branches(node, around)
         if kind == "negated_command":
-            return _Tree("not", (self._sequence(node, around, children=node.children[1:]),))
+            return _Tree("not", (self._read_sequence(node, around, children=node.children[1:]),))
         if kind == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             if name is not None and body is not None:
                 self.functions[self._text(name)] = (body, self._source)
             return _NOTHING
         if kind in ("variable_assignment", "variable_assignments"):
-            return self._assigned(node, around)
+            return self._read_assignment(node, around)
         words = ["test"] if kind == "test_command" else self._text(node).split(None, 1)[:1]
-        inner = self._within(node, around, inner=kind != "declaration_command")
+        inner = self._read_substitutions(node, around, inner=kind != "declaration_command")
         if kind == "declaration_command":
             for each in node.named_children:
                 if each.type == "variable_assignment":
-                    self._remember(each)
+                    self._remember_variable(each)
         if kind not in ("test_command", "declaration_command", "unset_command"):
             return _Tree("aside", inner)
         return _Tree(
-            ";", (*inner, self._add(Named(tuple(words), name=words[0], shown=words[0]), node, redirects, around))
+            ";",
+            (
+                *inner,
+                self._add_step(NamedProgram(tuple(words), name=words[0], shown=words[0]), node, redirects, around),
+            ),
         )
 
-    def _branches(self, node: Node, around: _Around) -> _Tree:
+    def _read_branches(self, node: Node, around: _NestingContext) -> _Tree:
         """A statement with conditions and bodies: only the bodies decide its status."""
         asides: list[_Tree] = []
         bodies: list[_Tree] = []
@@ -327,39 +333,39 @@ class _CommandReader:
             if each.type in ("then", "do_group", "elif_clause", "else_clause", "fi"):
                 if part:
                     (asides if conditional and not bodies else bodies).append(
-                        self._sequence(node, around, children=part)
+                        self._read_sequence(node, around, children=part)
                     )
                     part = []
                 if each.type == "elif_clause":
-                    bodies.append(self._branches(each, around))
+                    bodies.append(self._read_branches(each, around))
                 elif each.type in ("do_group", "else_clause"):
-                    bodies.append(self._sequence(each, around, children=each.children))
+                    bodies.append(self._read_sequence(each, around, children=each.children))
             elif each.type == "case_item":
-                bodies.append(self._sequence(each, around, children=each.children[1:]))
+                bodies.append(self._read_sequence(each, around, children=each.children[1:]))
             elif conditional or node.type == "elif_clause":
                 part.append(each)
         if part:
-            bodies.append(self._sequence(node, around, children=part))
+            bodies.append(self._read_sequence(node, around, children=part))
         return _Tree(";", (_Tree("aside", tuple(asides)), _Tree("branch", tuple(bodies))))
 
-    def _assigned(self, node: Node, around: _Around) -> _Tree:
+    def _read_assignment(self, node: Node, around: _NestingContext) -> _Tree:
         """An assignment: a command substitution in its value decides the status."""
         for each in (node, *node.named_children):
             if each.type == "variable_assignment":
-                self._remember(each)
-        return _Tree(";", self._within(node, around, inner=False))
+                self._remember_variable(each)
+        return _Tree(";", self._read_substitutions(node, around, inner=False))
 
-    def _remember(self, node: Node) -> None:
+    def _remember_variable(self, node: Node) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
             return
-        said = self._value(value) if value is not None else ""
+        said = self._evaluate_word(value) if value is not None else ""
         if _LITERAL.match(said):
             self.variables[self._text(name)] = said
         else:
             self.variables.pop(self._text(name), None)
 
-    def _within(self, node: Node, around: _Around, *, inner: bool = True) -> tuple[_Tree, ...]:
+    def _read_substitutions(self, node: Node, around: _NestingContext, *, inner: bool = True) -> tuple[_Tree, ...]:
         """The command substitutions in `node`."""
         text = self._text(node)
         if "$(" not in text and "`" not in text and "<(" not in text and ">(" not in text:
@@ -373,13 +379,13 @@ class _CommandReader:
                     around, inner=inner or around.inner, depth=around.depth + 1, before="", through=(), shown=()
                 )
                 if around.depth <= _DEEPEST:
-                    out.append(self._sequence(each, inside, children=each.children))
+                    out.append(self._read_sequence(each, inside, children=each.children))
                 self.folder = folder
             else:
                 waiting.extend(reversed(each.named_children))
         return tuple(out)
 
-    def _value(self, node: Node) -> str:
+    def _evaluate_word(self, node: Node) -> str:
         """Return a word as the program receives it, as far as that is known without running anything."""
         kind = node.type
         if kind == "raw_string":
@@ -387,45 +393,45 @@ class _CommandReader:
         if kind == "ansi_c_string":
             return self._text(node)[2:-1]
         if kind == "concatenation":
-            return "".join(self._value(each) for each in node.children)
+            return "".join(self._evaluate_word(each) for each in node.children)
         text = self._text(node)
         if kind == "string":
             text = text[1:-1] if text.endswith('"') and len(text) > 1 else text[1:]
             text = text.replace('\\"', '"').replace("\\\n", "")
         elif kind in ("word", "command_name"):
             if kind == "command_name" and node.named_children and node.named_children[0].type != "word":
-                return self._value(node.named_children[0])
+                return self._evaluate_word(node.named_children[0])
             text = _ESCAPED.sub(r"\1", text) if "\\" in text else text
         if "$" in text and "$(" not in text:
             text = _VARIABLE.sub(lambda found: self.variables.get(found[1] or found[2], found[0]), text)
         return text
 
-    def _command(self, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+    def _read_simple_command(self, node: Node, redirects: _Redirects, around: _NestingContext) -> _Tree:
         words: list[str] = []
         groups: list[Node] = []
         for each in node.children:
             kind = each.type
             if kind in _REDIRECTS:
-                self._redirect(each, redirects)
+                self._read_redirect(each, redirects)
             elif kind == "subshell":
                 groups.append(each)
             elif kind == "variable_assignment":
                 continue
             elif each.is_named or kind not in ("(", ")"):
-                words.append(self._value(each))
-        inner = self._within(node, around)
+                words.append(self._evaluate_word(each))
+        inner = self._read_substitutions(node, around)
         if groups:
-            done = [self._sequence(each, around, children=each.children) for each in groups]
+            done = [self._read_sequence(each, around, children=each.children) for each in groups]
             return _Tree(";", (*inner, *done))
         words = [word for word in words if word] or words
-        tree = self._program(words, node, redirects, around)
+        tree = self._read_program(words, node, redirects, around)
         return _Tree(";", (*(_Tree("aside", (each,)) for each in inner), tree)) if inner else tree
 
-    def _program(self, words: list[str], node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+    def _read_program(self, words: list[str], node: Node, redirects: _Redirects, around: _NestingContext) -> _Tree:
         if words and words[0] in self.functions and around.depth < 8:
             body, source = self.functions[words[0]]
             outer, self._source = self._source, source
-            tree = self._sequence(body, replace(around, depth=around.depth + 4), children=body.children)
+            tree = self._read_sequence(body, replace(around, depth=around.depth + 4), children=body.children)
             self._source = outer
             return tree
         named = name_of(words)
@@ -452,7 +458,7 @@ class _CommandReader:
                 return tree
         if words and words[0] == "set":
             self._set_options(words)
-        tree = self._add(named, node, redirects, around)
+        tree = self._add_step(named, node, redirects, around)
         if named.words and named.words[0] in ("cd", "pushd") and len(named.words) > 1:
             where = named.words[1]
             self.folder = where if where.startswith(("/", "~", "$")) or not self.folder else f"{self.folder}/{where}"
@@ -466,7 +472,7 @@ class _CommandReader:
             self.stops_at_failure = self.stops_at_failure or bool(_SETS.match(word))
             self.pipes_fail = self.pipes_fail or word == "pipefail"
 
-    def _add(self, named: Named, node: Node, redirects: _Redirects, around: _Around) -> _Tree:
+    def _add_step(self, named: NamedProgram, node: Node, redirects: _Redirects, around: _NestingContext) -> _Tree:
         hidden = bool(named.name and _UNKNOWN.search(named.name))
         shown = " ".join((*around.shown, *named.before, named.shown))
         self.steps.append(
@@ -495,7 +501,7 @@ def _parser() -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
-def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
+def _status_steps(tree: _Tree, reader: _CommandReader) -> list[int]:
     """The steps whose failure may make `tree` fail."""
     if tree.kind == "step":
         step = reader.steps[tree.step]
@@ -503,15 +509,15 @@ def _deciding(tree: _Tree, reader: _CommandReader) -> list[int]:
     if tree.kind == "aside":
         return []
     if tree.kind in ("&&", "||", "branch", "not"):
-        return [each for part in tree.parts for each in _deciding(part, reader)]
+        return [each for part in tree.parts for each in _status_steps(part, reader)]
     telling = [part for part in tree.parts if part.parts or part.kind == "step"]
     if tree.kind == "pipe":
-        return [each for part in (telling if tree.strict else telling[-1:]) for each in _deciding(part, reader)]
+        return [each for part in (telling if tree.strict else telling[-1:]) for each in _status_steps(part, reader)]
     if not telling:
         return []
     if tree.strict or _passes_on_status(telling[-1], reader):
-        return [each for part in telling for each in _deciding(part, reader)]
-    return _deciding(telling[-1], reader)
+        return [each for part in telling for each in _status_steps(part, reader)]
+    return _status_steps(telling[-1], reader)
 
 
 def _passes_on_status(tree: _Tree, reader: _CommandReader) -> bool:
@@ -522,22 +528,22 @@ def _passes_on_status(tree: _Tree, reader: _CommandReader) -> bool:
     return bool(words) and words[0] in ("exit", "return") and words[1:2] != ("0",)
 
 
-def _main(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
+def _main_step(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
     """The last step that does something; in a pipe the one whose output the rest filters."""
     known = programs()
 
-    def last(tree: _Tree) -> int | None:
+    def last_step(tree: _Tree) -> int | None:
         if tree.kind == "step":
             return None if does_nothing(steps[tree.step]) else tree.step
         if tree.kind == "pipe":
-            found = [each for part in tree.parts if (each := last(part)) is not None]
+            found = [each for part in tree.parts if (each := last_step(part)) is not None]
             telling = [each for each in found if steps[each].words[0] not in known.sources | known.filters]
             return telling[-1] if telling else next(iter(found), None)
         if tree.kind == "aside" and all(part.kind == ";" for part in tree.parts):
             return None
-        return next((each for part in reversed(tree.parts) if (each := last(part)) is not None), None)
+        return next((each for part in reversed(tree.parts) if (each := last_step(part)) is not None), None)
 
-    found = last(tree)
+    found = last_step(tree)
     if found is None:
         outer = [place for place, step in enumerate(steps) if not step.inner]
         return outer[-1] if outer else None
@@ -564,7 +570,7 @@ _VALUE = lazy_re(r"\d+")
 _AT_HAND = frozenset(("", ".", "./", "*"))
 
 
-def place_of_tool(tool: str, given: Mapping[str, object]) -> str | None:
+def tool_search_folder(tool: str, given: Mapping[str, object]) -> str | None:
     """The folder that a tool searches as a whole; empty for the current one, None for any other call."""
     searches = _TOOL.search(tool) and any(isinstance(given.get(name), str) for name in _PATTERN)
     if not searches or any(given.get(name) for name in _NARROWS):
@@ -573,20 +579,20 @@ def place_of_tool(tool: str, given: Mapping[str, object]) -> str | None:
     return path if isinstance(path, str) else ""
 
 
-def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str | None]]:
+def search_folders(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str | None]]:
     """The steps of a command that search, each with the folder that it searches as a whole."""
     for at, step in enumerate(steps):
         words = step.words[1:]
         match step.name:
             case "grep" if any(map(_RECURSIVE.fullmatch, words)):
-                place = _place(words, skipped=1)
+                place = _only_folder(words, skipped=1)
             case "rg" | "ag":
-                place = None if _RG_LEAVES_OUT.intersection(words) else _place(words, skipped=1)
+                place = None if _RG_LEAVES_OUT.intersection(words) else _only_folder(words, skipped=1)
             case "git grep":
-                place = _place(words[1:], skipped=1)
+                place = _only_folder(words[1:], skipped=1)
             case "find":
                 begins = next((at for at, word in enumerate(words) if word.startswith(("-", "!", "("))), len(words))
-                place = None if _FIND_LEAVES_OUT.intersection(words) else _place(words[:begins], skipped=0)
+                place = None if _FIND_LEAVES_OUT.intersection(words) else _only_folder(words[:begins], skipped=0)
             case _:
                 continue
         # A search whose output a pipe filters or cuts is not read as a whole.
@@ -594,7 +600,7 @@ def places_of_steps(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str
         yield step, None if piped else place
 
 
-def _place(words: Sequence[str], *, skipped: int) -> str | None:
+def _only_folder(words: Sequence[str], *, skipped: int) -> str | None:
     """The only folder among the words after the pattern; None if there are several, or a flag leaves something out."""
     if any(map(_LEAVES_OUT.match, words)):
         return None
@@ -603,7 +609,7 @@ def _place(words: Sequence[str], *, skipped: int) -> str | None:
     return "" if not places else places[0] if len(places) == 1 else None
 
 
-def is_whole(place: str | None, projects: Collection[str]) -> bool:
+def is_whole_project(place: str | None, projects: Collection[str]) -> bool:
     """Whether a place is the whole of one of these projects."""
     if place is None or place in _AT_HAND:
         return place is not None

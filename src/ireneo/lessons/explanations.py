@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import instruction_like
-from ireneo.language.files import either, topic
+from ireneo.grounding.claims import has_instruction
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Explaining, Words
 from ireneo.language.words import sentences
 from ireneo.log.message import Message, MessageId, Text, Thinking
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import asks, gives_reason, is_intent, prose
+from ireneo.summaries.statements import gives_reason, is_intent, is_request, prose
 
 _SAYS = topic(Explaining)
 
@@ -45,7 +45,7 @@ _CONTENT = lazy_re(r"[^\W\d_][\w-]{3,40}|\d{3,6}")
 _ACCIDENT = lazy_re(
     r"/tmp/|/var/|/Users/|/home/|/testbed|\b[0-9a-f]{7,40}\b|\b\d{6,}\b|#\d+|\b[Ll]ines? \d+|\bPR\b|https?://|[✅❌⚠]"
 )
-_HEDGES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.hedges)}(?!\w)", re.IGNORECASE)
+_HEDGES = lazy_re(lambda: rf"(?<!\w){any_of(_SAYS.hedges)}(?!\w)", re.IGNORECASE)
 
 
 class Reason(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Reason(Struct, frozen=True, kw_only=True):
     """Whether it gives a cause or a rule; a plain statement is only a reason if it names the remedy."""
 
 
-class Said:
+class RunSentences:
     """The sentences of a run that may give a cause; messages are read when they are first needed."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
@@ -86,17 +86,17 @@ def _sentences(message: Message) -> Iterator[Reason]:
     parts = [part.text for part in message.parts if isinstance(part, Text | Thinking) and part.text]
     for said in dict.fromkeys(one for part in parts for each in prose(part) for one in _explaining_parts(each, user)):
         firm = explains(said, user=user)
-        if firm or (not user and _states(said)):
+        if firm or (not user and _is_statement(said)):
             yield Reason(text=said, message=message.id, position=message.position, user=user, firm=firm)
 
 
 def _explaining_parts(said: str, user: bool) -> list[str]:
     """The parts of a passage that explain something by themselves; the whole passage if none does."""
-    alone = [bare for each in sentences(said) if explains(bare := _bare(each), user=user)]
-    return alone or [_bare(said)]
+    alone = [bare for each in sentences(said) if explains(bare := _without_label(each), user=user)]
+    return alone or [_without_label(said)]
 
 
-def _bare(said: str) -> str:
+def _without_label(said: str) -> str:
     """A sentence without its opening label or exclamation."""
     return _SAYS.openings.sub("", said).rstrip()
 
@@ -110,24 +110,24 @@ def explains(said: str, *, user: bool = False) -> bool:
         return _is_sure(said) and is_rule(said)
     if is_intent(said):
         return bool(_SAYS.takes.search(said)) and _is_sure(said) and not _SAYS.tells.search(said)
-    return _states(said) and (is_rule(said) or gives_reason(said))
+    return _is_statement(said) and (is_rule(said) or gives_reason(said))
 
 
 def _is_sure(said: str) -> bool:
     """Whether a sentence can be quoted: short, not about one case, and neither a question nor a guess."""
-    if not said.isprintable() or len(said) > LONGEST_WHY or len(said.split()) < LEAST_WORDS or instruction_like(said):
+    if not said.isprintable() or len(said) > LONGEST_WHY or len(said.split()) < LEAST_WORDS or has_instruction(said):
         return False
-    if said.endswith((":", "…", "?")) or asks(said) or _HEDGES.search(said):
+    if said.endswith((":", "…", "?")) or is_request(said) or _HEDGES.search(said):
         return False
     return not (_ACCIDENT.search(said) or said.count(";") > 1)
 
 
-def _states(said: str) -> bool:
+def _is_statement(said: str) -> bool:
     """Whether a sentence states how something is, and doesn't plan or report what was done."""
     return _is_sure(said) and not _SAYS.tells.search(said) and not is_intent(said)
 
 
-def speaks_of_code(said: str) -> bool:
+def names_code(said: str) -> bool:
     """Whether a sentence names code, besides flags, variables and settings files."""
     return bool(_CODE.search(SETTING.sub(" ", _VARIABLE.sub(" ", _FLAG.sub(" ", said)))))
 

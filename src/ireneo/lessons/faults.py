@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import instruction_like
-from ireneo.language.files import fill, from_data
+from ireneo.grounding.claims import has_instruction
+from ireneo.language.files import cached_data, fill_placeholders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import TAGS
 
@@ -41,7 +41,7 @@ Sort = Literal["missing", "lint", "build", "raised", "tests", "told"]
 """The kinds of reports in a line; fault_lines.toml explains them."""
 
 
-class LineSort(NamedTuple):
+class FaultPattern(NamedTuple):
     """A kind of line that programs print when something goes wrong; fault_lines.toml explains its fields."""
 
     sort: Sort
@@ -54,13 +54,13 @@ class LineSort(NamedTuple):
 
 
 class _FaultLines(NamedTuple):
-    sorts: tuple[LineSort, ...]
+    sorts: tuple[FaultPattern, ...]
     """In the order in which they are tried on a line: the first that matches says what the line is."""
     summary: re.Pattern[str]
     """Lines that only say that something failed, or sum up, or warn."""
 
 
-@from_data
+@cached_data
 def _fault_lines() -> _FaultLines:
     """The content of fault_lines.toml."""
     # Imported when used: a hook reads no output.
@@ -69,11 +69,11 @@ def _fault_lines() -> _FaultLines:
     data = get_data(__package__, "fault_lines.toml")
     assert data is not None
     given = tomllib.loads(data.decode("utf-8"))
-    sorts: list[LineSort] = []
+    sorts: list[FaultPattern] = []
     for row in given["lines"]:
-        by = frozenset(fill(row.pop("by", ""), given["parts"]).split(",")) - {""}
+        by = frozenset(fill_placeholders(row.pop("by", ""), given["parts"]).split(",")) - {""}
         pattern = lazy_re(row.pop("pattern"), re.I if row.pop("ignore_case", False) else 0)
-        sorts.append(LineSort(by=by, pattern=pattern, **row))
+        sorts.append(FaultPattern(by=by, pattern=pattern, **row))
     summary = lazy_re(given["summary"].replace("\n", ""))
     return _FaultLines(tuple(sorted(sorts, key=lambda kind: -kind.weight)), summary)
 
@@ -118,7 +118,7 @@ def is_timed_out(line: str) -> bool:
     return _TIMED_OUT.search(line) is not None
 
 
-def cleaned(line: str) -> tuple[str, str]:
+def strip_prefixes(line: str) -> tuple[str, str]:
     """Strip colours, progress and runners' prefixes from a line; also return the task that such a prefix names."""
     line = TAGS.sub(" ", _ESCAPES.sub("", line[: 4 * _LONGEST_LINE]))
     if "\r" in line:
@@ -151,7 +151,7 @@ _SOUNDS_WRONG = lazy_re(
     r"|DL\d{4}|reformat|CONFLICT|killed|unrecognized|ambiguous|declared|unused|egmentation|equire|clippy::|Interrupt"
     r"|Warning: |NotFound|already in use|accepts |defined|not ok|Code style|spec/|runs, |failing|\d: |\d,\d|› |xpecting"
     r"|changed significantly|^[A-Z]{1,4}\d{3,4} |nresolved|Extra data|nterminated|Aborting|ot [Ff]ound|:\d+:\d+:"
-    r"|\*\* \(|requires ",
+    r"|\*\* \(|requires "
 )
 _SURE = 60
 """From this weight on only one kind of program prints such lines."""
@@ -167,12 +167,12 @@ def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True
     if len(output) > _LOOKED_AT:
         output = f"{output[: _LOOKED_AT // 2]}\n{output[-_LOOKED_AT // 2 :]}"
     if found := _TOOL_ERROR.search(output):
-        return _named([_refused_by_its_tool(found[1])])
+        return _distinct_faults([_harness_rejection(found[1])])
     if _TIMED_OUT.search(output):
         return (Fault(name=TIMED_OUT, weight=98),)
-    told = list(_told(output, called))
+    told = list(_reported_faults(output, called))
     if not shell and max((each.weight for each, _ in told), default=0) < _SURE:
-        return _of_a_tool(output)
+        return _tool_faults(output)
     if not told:
         return ()
     top = max(each.weight for each, _ in told)
@@ -184,11 +184,11 @@ def read_faults(output: str, *, called: Collection[str] = (), shell: bool = True
         kept = [best[-1][0] if best[-1][1].last else best[0][0]]
     tests = [each for each, kind in told if each.sort == "tests"]
     if tests and kept[0].sort in ("tests", "raised") and top < _BEFORE_TESTS:
-        return (_tests(tests, told),)
-    return _named(kept)
+        return (_test_failure(tests, told),)
+    return _distinct_faults(kept)
 
 
-def _refused_by_its_tool(text: str) -> Fault:
+def _harness_rejection(text: str) -> Fault:
     """The error with which a harness rejects a call: its first sentence, or the sentence after a heading."""
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     line = lines[1] if len(lines) > 1 and lines[0].endswith(":") else lines[0] if lines else ""
@@ -198,21 +198,21 @@ def _refused_by_its_tool(text: str) -> Fault:
     return Fault(name=name, line=said[:_LONGEST_LINE], weight=99)
 
 
-def _named(found: Sequence[Fault]) -> tuple[Fault, ...]:
+def _distinct_faults(found: Sequence[Fault]) -> tuple[Fault, ...]:
     """Faults with different names, without those worded as an instruction to the reader."""
     out: dict[str, Fault] = {}
     for each in found:
-        if each.name and not instruction_like(each.name):
+        if each.name and not has_instruction(each.name):
             out.setdefault(each.name, each)
     return tuple(out.values())[:MOST_FAULTS]
 
 
 _ERROR_LEVEL = lazy_re(r"^\s*+(?:\[(?:ERROR|FATAL|error|ERR)\]|##\[error\]|::error)")
-_AT_ERROR_LEVEL = LineSort(sort="told", by=frozenset(), pattern=_ERROR_LEVEL, weight=45)
+_AT_ERROR_LEVEL = FaultPattern(sort="told", by=frozenset(), pattern=_ERROR_LEVEL, weight=45)
 """Any line that a program marks as an error."""
 
 
-def _told(output: str, called: Collection[str]) -> Iterator[tuple[Fault, LineSort]]:
+def _reported_faults(output: str, called: Collection[str]) -> Iterator[tuple[Fault, FaultPattern]]:
     sorts, summary = _fault_lines()
     lines = output.split("\n")
     if len(lines) > _MOST_LINES:
@@ -220,15 +220,15 @@ def _told(output: str, called: Collection[str]) -> Iterator[tuple[Fault, LineSor
     for raw, following in zip(lines, [*lines[1:], ""], strict=True):
         if not _SOUNDS_WRONG.search(raw) or _OF_A_FILE.match(raw):
             continue
-        line, task = cleaned(raw)
+        line, task = strip_prefixes(raw)
         if _LEADS_ON.search(line):
-            line = f"{line} {cleaned(following)[0]}"
+            line = f"{line} {strip_prefixes(following)[0]}"
         if not line or (summary.search(line) and not line.startswith(("FAILED ", "Tests: "))):
             continue
         for kind in sorts:
             found = None if kind.own and kind.by.isdisjoint(called) else kind.pattern.search(line)
             if found is not None:
-                fault = _fault(line, kind, found, task)
+                fault = _make_fault(line, kind, found, task)
                 if fault.name:
                     yield fault, kind
                 break
@@ -250,7 +250,7 @@ _LEADS_ON = lazy_re(r" panicked at \S+:\d+:\d+:$|^\S+:\d+:\d+: error: \[GHC-\d+\
 _HINT = lazy_re(r"\.? (?:Did you mean|\(Possible options|Try )[^\n]*$|\. Stop\.?$")
 
 
-def _fault(line: str, kind: LineSort, found: re.Match[str], task: str) -> Fault:
+def _make_fault(line: str, kind: FaultPattern, found: re.Match[str], task: str) -> Fault:
     given = found.groupdict()
     said = given.get("said") or given.get("said2") or (found[0] if "said" not in given else "") or line
     said = _HINT.sub("", said)
@@ -275,7 +275,7 @@ _FROM_OUTSIDE = lazy_re(
 )
 
 
-def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fault:
+def _test_failure(tests: Sequence[Fault], told: Sequence[tuple[Fault, FaultPattern]]) -> Fault:
     """The failure of tests, or the missing thing that made all of them fail."""
     raised = [each for each, kind in told if each.sort in ("raised", "missing") and kind.last]
     names = {each.name for each in raised}
@@ -284,15 +284,15 @@ def _tests(tests: Sequence[Fault], told: Sequence[tuple[Fault, LineSort]]) -> Fa
     return max(tests, key=lambda each: each.weight)
 
 
-def _of_a_tool(output: str) -> tuple[Fault, ...]:
+def _tool_faults(output: str) -> tuple[Fault, ...]:
     """The error of a tool that is not a shell: its first line that reports one, or its only line."""
-    lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := cleaned(raw)[0])]
+    lines = [line for raw in output.split("\n")[:_MOST_LINES] if (line := strip_prefixes(raw)[0])]
     lines = [line for line in lines if not _ASKS.match(line) and not _OF_A_FILE.match(line)]
     wrong = [line for line in lines if _TELLS_WRONG.search(line) and not _fault_lines().summary.search(line)]
     line = wrong[0] if wrong else lines[0] if len(lines) <= _FEW_LINES and lines else ""
     said = _LEVEL.sub("", line).partition(". ")[0]
     name = normalized_error(_OF_SOMEONE.sub("…", said)) if said else ""
-    return _named([Fault(name=name, line=line, weight=55)]) if name else ()
+    return _distinct_faults([Fault(name=name, line=line, weight=55)]) if name else ()
 
 
 _TELLS_WRONG = lazy_re(
@@ -345,16 +345,16 @@ def normalized_error(line: str, *, keep: str = "") -> str:
 
     `keep` is a part of the line that identifies the error: the module, command or flag that is missing.
     """
-    said = _generalized(line, keep)
+    said = _generalise(line, keep)
     for _ in range(0 if keep else _PASSES):
-        shorter = _generalized(said, "")
+        shorter = _generalise(said, "")
         if shorter == said:
             break
         said = shorter
     return said
 
 
-def _generalized(line: str, keep: str) -> str:
+def _generalise(line: str, keep: str) -> str:
     if line in CODES:
         return line
     line = _CUT_OFF.sub("…", line)

@@ -9,7 +9,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import claims, instruction_like
+from ireneo.grounding.claims import claims, has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
@@ -20,8 +20,8 @@ from ireneo.lessons.observe import (
     MOST_SOURCES,
     Messages,
     cited_sources,
+    cue_part,
     is_supported,
-    plain_name,
 )
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
@@ -59,18 +59,20 @@ def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation
         if each.faults and each.step.answer and not each.shell:
             told = (f"`{each.tool}` refuses", each.tokens)
             answer = messages[each.step.answer]
-            _take(out, material, messages, answer, each.step.output, told, asked=each.step.source, of_files=of_files)
-            if not (each.path or of_files) and (refusal := _refusal(each)):
-                _take(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
+            _add_demand(
+                out, material, messages, answer, each.step.output, told, asked=each.step.source, of_files=of_files
+            )
+            if not (each.path or of_files) and (refusal := _violated_requirement(each)):
+                _add_demand(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
     for message in material.put_in:
         before = messages.get(message.parent) if message.parent else None
         if before is not None and before.role == "assistant" and message.role == "user":
             told = ("A reply is refused", before.tokens + message.tokens)
-            _take(out, material, messages, message, message.text, told)
+            _add_demand(out, material, messages, message, message.text, told)
     return list(out.values())
 
 
-def _take(
+def _add_demand(
     out: dict[str, Observation],
     material: RunMaterial,
     messages: Messages,
@@ -83,8 +85,8 @@ def _take(
     of_files: bool = False,
 ) -> None:
     refused, tokens = told
-    for sentence in (said,) if whole else islice(_demanding(said), 1):
-        cue = f"{DEMANDED}{plain_name(_NUMBER.sub('…', sentence))}"
+    for sentence in (said,) if whole else islice(_demand_sentences(said), 1):
+        cue = f"{DEMANDED}{cue_part(_NUMBER.sub('…', sentence))}"
         known = out.get(cue)
         if known is not None:
             out[cue] = replace(known, held=known.held + 1, tokens=known.tokens + tokens)
@@ -113,7 +115,7 @@ def addresses_agent(demand: str) -> bool:
     return _ADDRESSED.search(demand) is not None
 
 
-def _refusal(failed: TriedCall) -> str:
+def _violated_requirement(failed: TriedCall) -> str:
     """The requirement that was violated, as the tool states it, without numbers; empty if it is not a sentence."""
     line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
     said = _NUMBER.sub("…", line.removeprefix("Error: "))
@@ -121,11 +123,11 @@ def _refusal(failed: TriedCall) -> str:
     return said if plain and not _CODE.search(said) and not is_environment(said) else ""
 
 
-def _demanding(said: str) -> Iterator[str]:
+def _demand_sentences(said: str) -> Iterator[str]:
     for line in _MARKUP.sub(" ", said[:_LOOKED_AT]).splitlines():
         for sentence in sentences(" ".join(line.split())):
             short = len(sentence.split()) >= _LEAST_WORDS and len(sentence) <= _LONGEST_DEMAND
-            plain = sentence[:1].isupper() and not _CODE.search(sentence) and not instruction_like(sentence)
+            plain = sentence[:1].isupper() and not _CODE.search(sentence) and not has_instruction(sentence)
             if short and plain and _ADDRESSED.search(sentence):
                 yield sentence
 
@@ -161,9 +163,9 @@ _LONGEST_WAY = 60
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    about = (_commands, _missing, _unknown, _slow, _hooks) if material.project else ()
+    about = (_check_commands, _missing_programs, _unknown_names, _slow_tests, _commit_hooks) if material.project else ()
     own = [each for read in about for each in read(material, run)]
-    return [*own, *_not_enough(material, run)]
+    return [*own, *_checks_beyond_tests(material, run)]
 
 
 _IS_MISSING = lazy_re(
@@ -173,7 +175,7 @@ _IS_MISSING = lazy_re(
 )
 
 
-def _missing(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _missing_programs(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """The programs and modules that are not installed on the machine where the project is worked on."""
     lost: dict[str, list[TriedCall]] = {}
     for each in run:
@@ -203,23 +205,29 @@ _IS_UNKNOWN = lazy_re(
 )
 
 
-def _unknown(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _unknown_names(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """The names of skills or agents that a tool was given and that don't exist."""
     lost: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
         found = None if each.shell or each.worked or each.path else _IS_UNKNOWN.match(each.step.error)
         name = next(filter(None, found.groups()), "") if found else ""
-        if name and name in _values(each):
+        if name and name in _string_arguments(each):
             lost.setdefault((each.tool, name), []).append(each)
     for (tool, name), group in lost.items():
-        known = [value for each in run if each.worked and each.tool == tool for value in _values(each) if name in value]
+        known = [
+            value
+            for each in run
+            if each.worked and each.tool == tool
+            for value in _string_arguments(each)
+            if name in value
+        ]
         if name in known:
             continue
         # The same name may be known with the place that it comes from: `reviews:security` for `security`.
         longer = next((value for value in known if value.endswith(name) and len(value.split()) == 1), "")
         way_out = f"give it `{longer}`" if longer else WITHOUT
         text = f"`{tool}` knows no `{name}` here: {way_out}."
-        shown = [*group, *(each for each in run if longer and each.worked and longer in _values(each))][:2]
+        shown = [*group, *(each for each in run if longer and each.worked and longer in _string_arguments(each))][:2]
         seen = fact(material, f"<unknown> {tool} {name}", shown, len(group), text, (f"unknown to {tool}: {name}", name))
         proven = {**seen.conditions, **({PROVEN: "yes"} if longer else {})}
         yield replace(seen, way_out=way_out, trigger=Trigger(tool=tool, words=(name,)), conditions=proven)
@@ -228,7 +236,7 @@ def _unknown(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observ
 WITHOUT = "do it without"
 
 
-def _values(each: TriedCall) -> frozenset[str]:
+def _string_arguments(each: TriedCall) -> frozenset[str]:
     given = each.step.call.arguments
     values = given.values() if isinstance(given, Mapping) else ()
     return frozenset(value for value in values if isinstance(value, str))
@@ -244,7 +252,7 @@ _MENDS_FILES = lazy_re(r"--(?:fix|write)\b|\b(?:fmt|format)\b")
 _MOST_CHECKS = 4
 
 
-def _hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _commit_hooks(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """The checks that a commit runs by itself and that refused one."""
     commits = [each for each in run if "git commit" in each.step.command and _HOOK_RUNS.search(each.step.output)]
     refused = [each for each in commits if not each.worked and _HOOK_FAILED.search(each.step.output)]
@@ -270,7 +278,7 @@ def _checks_of(commit: TriedCall) -> list[str]:
 _A_FILE = lazy_re(r"(?!-)(?:[\w@.-]+/){0,12}[\w@-]+\.[A-Za-z]{1,5}")
 
 
-def _slow(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _slow_tests(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """The test files that take longer than their time limit; of several in one call it is unknown which one does."""
     tried: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
@@ -303,7 +311,7 @@ RUN_BOTH = "run both before it is done."
 _MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|restore|cherry-pick|apply|revert)\b")
 
 
-def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _checks_beyond_tests(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """Checks that failed right after the project's tests had passed, so that running the tests is not enough."""
     passed: dict[str, TriedCall] = {}
     for each in run:
@@ -319,15 +327,15 @@ def _not_enough(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obs
                 runner = each.program.split()[:-1]
                 # Tests run by another program may be part of them; tasks of the same runner are different.
                 if name != each.program and (serves != "tests" or (runner and runner == name.split()[:-1])):
-                    yield _told_beside(material, before, each)
+                    yield _check_observation(material, before, each)
 
 
-def _told_beside(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
+def _check_observation(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
     messages = {message.id: message for message in material.messages}
     sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
     text = f"`{passed.shown}` passes where `{failed.shown}` fails: {RUN_BOTH}"
     return Observation(
-        cue=f"{PASSES}{plain_name(failed.program)}",
+        cue=f"{PASSES}{cue_part(failed.program)}",
         category="failure",
         session=material.session,
         project=material.project,
@@ -350,7 +358,7 @@ def is_check(command: str) -> bool:
     return any(what in _CHECKING - {"formatter"} and pattern.search(command) for what, pattern in _SERVES)
 
 
-def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
+def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """How a project is checked, if that isn't obvious: by its own script or task, or through another program."""
     used: dict[tuple[str, str], list[TriedCall]] = {}
     for each in run:
@@ -414,25 +422,25 @@ def noted_claims(material: RunMaterial) -> list[Observation]:
     """The sentences of the log's own summary that the run's messages support."""
     if not material.noted:
         return []
-    told = [_Told(message=each, text="\n".join(source_texts([each]))) for each in material.messages]
+    told = [_SourceText(message=each, text="\n".join(source_texts([each]))) for each in material.messages]
     words = [frozenset(terms(each.text)) for each in told]
-    found = (_claim(each, material, told, words) for each in material.noted)
+    found = (_noted_claim(each, material, told, words) for each in material.noted)
     return [each for each in found if each is not None]
 
 
-class _Told(Struct, frozen=True, kw_only=True):
+class _SourceText(Struct, frozen=True, kw_only=True):
     message: Message
     text: str
 
 
-def _claim(
-    noted: NotedWords, material: RunMaterial, told: Sequence[_Told], words: Sequence[frozenset[str]]
+def _noted_claim(
+    noted: NotedWords, material: RunMaterial, told: Sequence[_SourceText], words: Sequence[frozenset[str]]
 ) -> Observation | None:
     where = f"`{noted.path}`: " if noted.path and noted.path not in noted.text else ""
-    sources = _bearing(f"{where}{noted.text}", told, words)
+    sources = _supporting_messages(f"{where}{noted.text}", told, words)
     # The workflow of a failed run is not an example.
     failed = noted.sort == "workflow" and material.outcome == "bad"
-    if not sources or failed or instruction_like(noted.text):
+    if not sources or failed or has_instruction(noted.text):
         return None
     return Observation(
         cue=f"{LOGGED}{likeness_key(noted.path, noted.text)}",
@@ -442,12 +450,12 @@ def _claim(
         at=next((each.draft.at for each in reversed(sources) if each.draft.at is not None), None),
         held=1,
         text=f"{where}“{noted.text.translate(_MARKS)}” (the log's own summary)",
-        conditions={} if _says_how(noted) else {IN_SIGHT: "yes"},
+        conditions={} if _is_convention(noted) else {IN_SIGHT: "yes"},
         sources=tuple(each.id for each in sources),
     )
 
 
-def _says_how(noted: NotedWords) -> bool:
+def _is_convention(noted: NotedWords) -> bool:
     """Whether a sentence says what to do, or a convention of the project.
 
     Sentences about what code does can be read in the code, and those about one failure are over.
@@ -459,7 +467,7 @@ def _says_how(noted: NotedWords) -> bool:
     return any(is_order(clause) or is_order(clause[:1].lower() + clause[1:]) for clause in _CLAUSE.split(noted.text))
 
 
-def _bearing(text: str, told: Sequence[_Told], words: Sequence[frozenset[str]]) -> list[Message]:
+def _supporting_messages(text: str, told: Sequence[_SourceText], words: Sequence[frozenset[str]]) -> list[Message]:
     """The messages that support `text`, those with most words in common first; empty if a claim is unsupported."""
     wanted = {*terms(text)}
     ranked = sorted(range(len(told)), key=lambda at: (-len(wanted & words[at]), at))

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.lessons.commands import WHOLE, command_in, is_whole, place_of_tool, places_of_steps, shell_steps
+from ireneo.lessons.commands import WHOLE, command_in, is_whole_project, search_folders, shell_steps, tool_search_folder
 from ireneo.lessons.limits import is_denied
-from ireneo.lessons.needles import said, texts
+from ireneo.lessons.needles import call_text, nested_texts
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
@@ -154,7 +154,7 @@ TOLD = ("lesson ", "memory ")
 _TOLD = lazy_re(rf"\b(?:{'|'.join(TOLD)})(m_\w+)")
 
 
-def shown_in(text: str) -> frozenset[str]:
+def shown_lesson_ids(text: str) -> frozenset[str]:
     """The ids of the lessons that a text shows as advice already given."""
     return frozenset(_TOLD.findall(text))
 
@@ -172,16 +172,16 @@ def advice(
     `look_back` reads the session so far; it is only called if the call steps into a trap. Only traps of `project` and
     general ones are considered; with an empty `project` those without one, with None all.
     """
-    asked = _CallRead(tool, arguments)
-    met = [each for each in traps if _applies(each, project) and _steps_into(each, asked)]
+    asked = _ParsedCall(tool, arguments)
+    met = [each for each in traps if _applies(each, project) and _matches_trap(each, asked)]
     if not met:
         return None
     so_far = look_back()
-    past = [(each, _CallRead(each.tool, each.arguments)) for each in so_far.calls]
+    past = [(each, _ParsedCall(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
     # Users' rules first, then what runs showed, then the most specific traps, then the most often seen.
     telling.sort(
-        key=lambda each: (not each.ruling, each.remembered, -_particular(each), -each.runs, each.last, each.lesson)
+        key=lambda each: (not each.ruling, each.remembered, -_specificity(each), -each.runs, each.last, each.lesson)
     )
     return _advice_of(telling[0]) if telling else None
 
@@ -208,12 +208,12 @@ def _applies(trap: Trap, project: str | None) -> bool:
     return project in trap.projects if project else not trap.projects
 
 
-def _particular(trap: Trap) -> int:
+def _specificity(trap: Trap) -> int:
     file = bool(trap.path) and not trap.path.endswith("/")
     return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 
 
-class _Piece(Struct, frozen=True, kw_only=True):
+class _ProgramCall(Struct, frozen=True, kw_only=True):
     """One program that a command runs, or a call of a tool that is not a shell."""
 
     names: tuple[str, ...]
@@ -229,41 +229,41 @@ class _Piece(Struct, frozen=True, kw_only=True):
     """The folder that it searches as a whole, empty for the current one; None if it doesn't."""
 
 
-class _CallRead:
+class _ParsedCall:
     """A call, parsed when needed."""
 
     def __init__(self, tool: str, arguments: Arguments) -> None:
         self.tool = tool
         self.command = command_in(arguments)
-        self.text = said(tool, arguments)
+        self.text = call_text(tool, arguments)
         self._arguments = arguments
-        self._pieces: tuple[_Piece, ...] | None = None
+        self._pieces: tuple[_ProgramCall, ...] | None = None
 
     @property
-    def pieces(self) -> tuple[_Piece, ...]:
+    def programs(self) -> tuple[_ProgramCall, ...]:
         if self._pieces is None:
-            self._pieces = tuple(_of_command(self.command)) if self.command else (self._of_tool(),)
+            self._pieces = tuple(_command_programs(self.command)) if self.command else (self._tool_call(),)
         return self._pieces
 
     @property
     def words(self) -> tuple[str, ...]:
         """All its words; flags are separated from their values."""
-        return parted(self.command) if self.command else self.pieces[0].words
+        return split_flags(self.command) if self.command else self.programs[0].words
 
-    def _of_tool(self) -> _Piece:
+    def _tool_call(self) -> _ProgramCall:
         given = self._arguments
         changes = self.tool.lower() in _CHANGING
         several, place = frozenset[str](), None
         if isinstance(given, Mapping):
-            place = place_of_tool(self.tool, given)
+            place = tool_search_folder(self.tool, given)
             changes = changes or not _CHANGES.isdisjoint(given)
             several = frozenset(name for name, value in given.items() if isinstance(value, list) and len(value) > 1)
             # Text that is written into a file names nothing.
             given = {name: value for name, value in given.items() if name not in _CHANGES}
-        short = [text for text in texts(given) if len(text) <= _SHORT and "\n" not in text]
-        words = tuple(word for text in short for word in dict.fromkeys((text, *parted(text))))
+        short = [text for text in nested_texts(given) if len(text) <= _SHORT and "\n" not in text]
+        words = tuple(word for text in short for word in dict.fromkeys((text, *split_flags(text))))
         writes = tuple(short) if changes else ()
-        return _Piece(names=(self.tool,), words=words, writes=writes, several=several, place=place)
+        return _ProgramCall(names=(self.tool,), words=words, writes=writes, several=several, place=place)
 
 
 _SHORT = 1_000
@@ -275,21 +275,21 @@ _CHANGES = frozenset(
 _CHANGING = frozenset("edit write multiedit notebookedit apply_patch write_file edit_file create_file replace".split())
 
 
-def _of_command(command: str) -> Iterator[_Piece]:
+def _command_programs(command: str) -> Iterator[_ProgramCall]:
     steps = shell_steps(command)
-    places = {id(step): place for step, place in places_of_steps(steps)}
+    places = {id(step): place for step, place in search_folders(steps)}
     for step in steps:
         program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
         # A quoted word with blanks is a text, and contains no flags.
-        words = tuple(word for each in step.words for word in ((each,) if " " in each else parted(each)))
+        words = tuple(word for each in step.words for word in ((each,) if " " in each else split_flags(each)))
         writes = step.writes
         if program in _WRITERS or (program in _IN_PLACE and any(each.startswith("-i") for each in step.words)):
             writes = (*writes, *step.words[1:])
         names = (step.name, " ".join((program, *step.words[1:])), *step.through)
         bare = len([word for word in step.words if not word.startswith("-")]) <= len(step.name.split())
-        yield _Piece(
+        yield _ProgramCall(
             names=names,
-            words=(*_set_before(step.text), *words),
+            words=(*_set_variables(step.text), *words),
             writes=writes,
             program=program or " ",
             several=frozenset((NOTHING,)) if bare else frozenset(),
@@ -297,10 +297,10 @@ def _of_command(command: str) -> Iterator[_Piece]:
         )
 
 
-def _set_before(text: str) -> tuple[str, ...]:
+def _set_variables(text: str) -> tuple[str, ...]:
     """The variables that are set for a program, with their values."""
     found = _ASSIGNED.match(text)
-    return parted(found[0]) if found else ()
+    return split_flags(found[0]) if found else ()
 
 
 _ASSIGNED = lazy_re(r"\s*+(?:env\s++)?(?:[A-Za-z_]\w*+=\S*+\s++)++")
@@ -323,38 +323,40 @@ def _asks_for_help(words: Sequence[str]) -> bool:
 _PARTS = lazy_re(r"[\s=;&|()'\"`,]+")
 
 
-def parted(text: str) -> tuple[str, ...]:
+def split_flags(text: str) -> tuple[str, ...]:
     """Split a command line into words; a flag and its value are two words, however they are joined."""
     return tuple(word for word in _PARTS.split(text) if word)
 
 
-def _steps_into(trap: Trap, call: _CallRead) -> bool:
+def _matches_trap(trap: Trap, call: _ParsedCall) -> bool:
     if (trap.tool and trap.tool != call.tool) or not trap.needle or trap.needle not in call.text:
         return False
-    if _holds_any(trap.unless, call) or any(
-        _is_flag_of(trap, each, one) for each in trap.unless for one in call.pieces
+    if _contains_any(trap.unless, call) or any(
+        _has_flag(trap, each, one) for each in trap.unless for one in call.programs
     ):
         return False
-    if trap.remembered and any(_does_first(trap, each) and not _is_about(trap, each) for each in call.pieces[:-1]):
+    if trap.remembered and any(
+        _is_named_first_step(trap, each) and not _is_trap_call(trap, each) for each in call.programs[:-1]
+    ):
         return False
-    return any(_is_about(trap, piece) and not _is_elsewhere(trap, piece, call) for piece in call.pieces)
+    return any(_is_trap_call(trap, piece) and not _is_outside_limits(trap, piece, call) for piece in call.programs)
 
 
-def _does_first(trap: Trap, piece: _Piece) -> bool:
+def _is_named_first_step(trap: Trap, piece: _ProgramCall) -> bool:
     """Whether a program is mentioned in the report and in the way out: `vpn connect` for "connect first"."""
     way, said = ({word.lower() for word in _WORD.findall(each)} for each in (trap.way_out, trap.said))
     words = {word.lower() for word in piece.words}
     return len(words) > 1 and words <= way | said and not words.isdisjoint(way)
 
 
-def _is_elsewhere(trap: Trap, piece: _Piece, call: _CallRead) -> bool:
+def _is_outside_limits(trap: Trap, piece: _ProgramCall, call: _ParsedCall) -> bool:
     """Whether a call is outside the limits of a reported failure: at another place, or only a dry run."""
     if not trap.remembered or not piece.program:
         return False
     tries = any(each in _TRIES or (each == "-n" and piece.program in _TRIES_BY_N) for each in piece.words)
-    if tries and not any(_TRIES.intersection(parted(each)) for each in trap.words):
+    if tries and not any(_TRIES.intersection(split_flags(each)) for each in trap.words):
         return True
-    folders = [each.words[1] for each in call.pieces if each.program == "cd" and len(each.words) > 1]
+    folders = [each.words[1] for each in call.programs if each.program == "cd" and len(each.words) > 1]
     return any(is_denied(each, piece.words, call.words, folders) for each in trap.limits)
 
 
@@ -365,17 +367,19 @@ _TRIES = frozenset(
 _TRIES_BY_N = frozenset("make rsync".split())
 
 
-def _is_about(trap: Trap, piece: _Piece) -> bool:
-    if trap.command and not (piece.program and _is_called(trap, piece)):
+def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
+    if trap.command and not (piece.program and _is_trap_program(trap, piece)):
         return False
     if piece.program and _asks_for_help(piece.words) and not _ASKS.intersection(trap.words):
         return False
     if not all(
-        _follow(parted(words), piece.words) or _is_flag_of(trap, words, piece) or _is_alike(trap, words, piece)
+        _contains_sequence(split_flags(words), piece.words)
+        or _has_flag(trap, words, piece)
+        or _is_similar_word(trap, words, piece)
         for words in trap.words
     ):
         return False
-    if trap.given == WHOLE and not is_whole(piece.place, trap.projects):
+    if trap.given == WHOLE and not is_whole_project(piece.place, trap.projects):
         return False
     if trap.given and trap.given != WHOLE and trap.given not in piece.several:
         return False
@@ -384,23 +388,23 @@ def _is_about(trap: Trap, piece: _Piece) -> bool:
     if not trap.path:
         return bool(trap.command or trap.words or trap.tool)
     if (trap.ruling or trap.remembered) and not (trap.command or trap.tool):
-        return any(_ends(path, trap.path) for path in piece.writes)
+        return any(_path_ends_with(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
     if trap.remembered and not looks and any(each in trap.way_out for each in _ID.findall(trap.path)):
         # The way out names this id too, so the failure doesn't depend on the id.
-        return any(_ends(_ID.sub("0", word), _ID.sub("0", trap.path)) for word in piece.words)
-    return not looks and any(_ends(word, trap.path) and _is_of(trap, word) for word in piece.words)
+        return any(_path_ends_with(_ID.sub("0", word), _ID.sub("0", trap.path)) for word in piece.words)
+    return not looks and any(_path_ends_with(word, trap.path) and _may_be_in_folder(trap, word) for word in piece.words)
 
 
 _ID = lazy_re(r"(?<!\d)\d{4,}(?!\d)")
 
 
-def _is_called(trap: Trap, piece: _Piece) -> bool:
+def _is_trap_program(trap: Trap, piece: _ProgramCall) -> bool:
     """Whether a program is the trap's; in a reported failure its subcommand may be among other words."""
-    if any(_begins(name, trap.command) for name in piece.names):
+    if any(_starts_with_command(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
-    if trap.remembered and any(_begins(name, " ".join((f"{program}w", *rest))) for name in piece.names):
+    if trap.remembered and any(_starts_with_command(name, " ".join((f"{program}w", *rest))) for name in piece.names):
         # A wrapper script of a project: `./gradlew`, `./mvnw`.
         return True
     if trap.remembered and not rest and any(each.endswith(f":{program}") for each in piece.words):
@@ -410,7 +414,7 @@ def _is_called(trap: Trap, piece: _Piece) -> bool:
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
 
 
-def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
+def _has_flag(trap: Trap, flag: str, piece: _ProgramCall) -> bool:
     """Whether a call has reported short flags, in another order or written out: `-fd`, `-df`, `--all`.
 
     Also whether an address in the call contains a reported host name.
@@ -432,18 +436,18 @@ def _is_flag_of(trap: Trap, flag: str, piece: _Piece) -> bool:
     return given.issuperset(flag[1:])
 
 
-def _is_alike(trap: Trap, word: str, piece: _Piece) -> bool:
+def _is_similar_word(trap: Trap, word: str, piece: _ProgramCall) -> bool:
     """Whether a call has a reported word in a similar form: `dist` for `./dist/`, `cache.service`."""
     if not trap.remembered or word.startswith("-"):
         return False
-    wanted = _bare(word)
+    wanted = _normalise_word(word)
     if (word.isupper() or word[:1] == "\\") and any(" " in each and wanted in each.lower() for each in piece.words):
         # An SQL statement is part of a quoted argument.
         return True
-    return bool(wanted) and any(_bare(each) == wanted for each in piece.words)
+    return bool(wanted) and any(_normalise_word(each) == wanted for each in piece.words)
 
 
-def _bare(word: str) -> str:
+def _normalise_word(word: str) -> str:
     return word.removeprefix("./").rstrip("/").removesuffix(".service").lower()
 
 
@@ -462,11 +466,11 @@ _OTHER_LETTERS = {
 """Flags whose short form is another letter than they begin with."""
 
 
-def _begins(name: str, command: str) -> bool:
+def _starts_with_command(name: str, command: str) -> bool:
     return name == command or name.startswith(f"{command} ")
 
 
-def _ends(path: str, end: str) -> bool:
+def _path_ends_with(path: str, end: str) -> bool:
     """Whether a path ends with `end` or, if that is a folder (with a slash at the end), lies in it."""
     bare = end.removeprefix("./").lstrip("/")
     if bare.endswith("/"):
@@ -474,61 +478,60 @@ def _ends(path: str, end: str) -> bool:
     return bool(bare) and (path == bare or path.endswith(f"/{bare}"))
 
 
-def _is_of(trap: Trap, path: str) -> bool:
+def _may_be_in_folder(trap: Trap, path: str) -> bool:
     """Whether a path may be in the folder where the trap was met; under another root, its end proves nothing."""
     if not trap.above or not path.startswith("/"):
         return True
-    return _ends(path, f"{trap.above}/{trap.path.lstrip('/')}")
+    return _path_ends_with(path, f"{trap.above}/{trap.path.lstrip('/')}")
 
 
-def _follow(wanted: Sequence[str], words: Sequence[str]) -> bool:
+def _contains_sequence(wanted: Sequence[str], words: Sequence[str]) -> bool:
     """Whether `wanted` is a contiguous part of `words`."""
     size = len(wanted)
     return size > 0 and any(tuple(words[at : at + size]) == tuple(wanted) for at in range(len(words) - size + 1))
 
 
-def _holds_any(wanted: Sequence[str], call: _CallRead) -> bool:
+def _contains_any(wanted: Sequence[str], call: _ParsedCall) -> bool:
     """Whether a call contains one of these commands, words or files; or one of these users, before a host."""
     return any(
-        _follow(parted(each), call.words)
-        or (_is_path(each) and any(_ends(word, each) and not _is_other(word, each) for word in call.words))
+        _contains_sequence(split_flags(each), call.words)
+        or (
+            (" " not in each and ("/" in each or "." in each))
+            and any(_path_ends_with(word, each) and not _is_other_path(word, each) for word in call.words)
+        )
         or (each.isalpha() and any(word.startswith(f"{each}@") for word in call.words))
         for each in wanted
     )
 
 
-def _is_other(word: str, path: str) -> bool:
+def _is_other_path(word: str, path: str) -> bool:
     """Whether a path only seems to be `path`: `../gradlew` is not `./gradlew`, and `dist` not `dist/`."""
     above = path.startswith("./") and word.startswith("../")
     return above or (path.count("/") == 1 and path.endswith("/") and f"/{path}" not in f"/{word}")
 
 
-def _is_path(text: str) -> bool:
-    return " " not in text and ("/" in text or "." in text)
-
-
-def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _CallRead]], so_far: SessionSoFar) -> bool:
+def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _ParsedCall]], so_far: SessionSoFar) -> bool:
     """Whether the session knows the trap, has taken the way out, or the user asked for the call."""
     if trap.lesson in so_far.told or (trap.session and trap.session == so_far.session):
         return True
-    if any(_steps_into(trap, call) or (not made.failed and _holds_any(trap.unless, call)) for made, call in past):
+    if any(_matches_trap(trap, call) or (not made.failed and _contains_any(trap.unless, call)) for made, call in past):
         # The session made the call before and saw its result, or it took the way out.
         return True
-    if any(_is_there(each, so_far.folder) for each in trap.unless):
+    if any(_is_in_folder_already(each, so_far.folder) for each in trap.unless):
         return True
-    return trap.ruling and _is_asked_for(trap, so_far.asked)
+    return trap.ruling and _user_asks_for(trap, so_far.asked)
 
 
-def _is_there(way_out: str, folder: str) -> bool:
+def _is_in_folder_already(way_out: str, folder: str) -> bool:
     """Whether the way out is to change to a folder that the session is in already."""
     words = way_out.split()
-    return len(words) == 2 and words[0] == "cd" and bool(folder) and _ends(folder, words[1].rstrip("/"))
+    return len(words) == 2 and words[0] == "cd" and bool(folder) and _path_ends_with(folder, words[1].rstrip("/"))
 
 
 _WORD = lazy_re(r"[\w-]+")
 
 
-def _is_asked_for(trap: Trap, asked: str) -> bool:
+def _user_asks_for(trap: Trap, asked: str) -> bool:
     """Whether the user's last message names what the rule forbids, so that they want it now."""
     named = trap.words or tuple(trap.command.split()[-1:])
     spoken = {word.lower() for word in _WORD.findall(asked)}

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.binding import is_of_display, is_of_moment, is_pasted, limits_edit, stands_alone
+from ireneo.lessons.binding import is_about_appearance, is_edit_limit, is_general_ruling, is_pasted, refers_to_moment
 from ireneo.lessons.findings import OF_FILES, PASSES, RUN_BOTH, addresses_agent, is_check
 from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
@@ -26,20 +26,30 @@ from ireneo.lessons.observe import (
     GOT_OVER,
     PLACE,
     REFUSED,
-    claim_words,
+    cue_part,
+    describe_claim,
     is_statistic,
     occasion_of,
-    plain_name,
 )
-from ireneo.lessons.remedies import is_of_a_machine
+from ireneo.lessons.remedies import is_machine_specific
 from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, ruling_words
+from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, describe_ruling
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.said_once import is_of_project, is_of_work, reaches_beyond
-from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, agreed
+from ireneo.lessons.said_once import applies_beyond_task, is_about_project, is_of_work
+from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, consistent_observations
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
-from ireneo.memories.record import GENERAL, TRUST, Kind, MemoryDraft, Record, disputes, is_kept, month, one_line
+from ireneo.memories.record import (
+    GENERAL,
+    TRUST,
+    Kind,
+    MemoryDraft,
+    Record,
+    format_month,
+    is_confirmed_by_user,
+    objections,
+    one_line,
+)
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
@@ -52,7 +62,7 @@ PRIOR_RUNS = 2.0
 _DAY = 86_400.0
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class SeenCounts(Struct, frozen=True, kw_only=True):
     """How often a claim was seen. Counts, since a reader can weigh "seen in 5 of 6 runs", but not "likely"."""
 
     runs: int = 0
@@ -65,29 +75,29 @@ class Standing(Struct, frozen=True, kw_only=True):
     """Whether users said it, as a ruling or a wish, instead of runs showing it."""
 
     @property
-    def words(self) -> str:
+    def in_words(self) -> str:
         """“seen in 5 of 6 runs; last in May 2026”; empty if no run showed it."""
         if not self.runs:
             return ""
         verb = "said" if self.is_said else "seen"
         if max(self.runs, 0 if self.is_said else self.met) == 1:
-            return f"{verb} once, in {month(self.last)}" if self.last else f"{verb} once"
+            return f"{verb} once, in {format_month(self.last)}" if self.last else f"{verb} once"
         often = f"{self.runs:,}" if self.is_said else f"{self.runs:,} of {self.met:,}"
-        return f"{verb} in {often} runs; last in {month(self.last)}" if self.last else f"{verb} in {often} runs"
+        return f"{verb} in {often} runs; last in {format_month(self.last)}" if self.last else f"{verb} in {often} runs"
 
 
-def standing_of(observations: Sequence[Observation]) -> Standing:
+def seen_counts(observations: Sequence[Observation]) -> SeenCounts:
     """How often a claim was seen, from its observations and possibly those of its occasion, in any order.
 
     The observations of the occasion show in which runs the claim could have shown but didn't.
     """
-    seen = [(each, good) for each, good, bad in tallies(observations) if good + bad > 0]
+    seen = [(each, good) for each, good, bad in weights_by_run(observations) if good + bad > 0]
     shown = [each for each, good in seen if good > 0]
-    return Standing(
+    return SeenCounts(
         runs=len(shown),
         met=len(seen),
         last=max((each.at for each in shown if each.at is not None), default=None),
-        is_said=any(is_said(each.cue) for each in shown),
+        is_said=any(is_user_statement(each.cue) for each in shown),
     )
 
 
@@ -100,7 +110,7 @@ def cues_to_read(cue: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((cue, trap, occasion_of(trap))))
 
 
-def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
+def weights_by_run(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
     """For each run how often a claim held and didn't; for runs that didn't show the claim the occasion is used."""
     if not observations:
         return []
@@ -124,20 +134,20 @@ def without_copies(observations: Iterable[Observation]) -> list[Observation]:
     out: list[Observation] = []
     for each in sorted(observations, key=lambda one: one.session):
         names = {*each.sources, each.conditions.get(HEARD_AS, "")} - {""}
-        if not is_said(each.cue) or heard.isdisjoint(names):
+        if not is_user_statement(each.cue) or heard.isdisjoint(names):
             out.append(each)
         heard |= names
     return out
 
 
-def is_said(cue: str) -> bool:
+def is_user_statement(cue: str) -> bool:
     """Whether a claim is something that users say."""
     return is_ruling(cue) or cue.startswith(ASKED)
 
 
-def share_of(observations: Sequence[Observation]) -> float:
-    """How often a claim holds where it could: the mean over its runs, drawn towards the prior of its category."""
-    seen = tallies(observations)
+def success_rate(observations: Sequence[Observation]) -> float:
+    """How often a claim holds where it could: the mean over its runs, shrunk towards the prior of its category."""
+    seen = weights_by_run(observations)
     category: Category = max((each.category for each, _, _ in seen), default="failure")
     shares = [good / (good + bad) for _, good, bad in seen if good + bad > 0]
     return (PRIOR[category] * PRIOR_RUNS + sum(shares)) / (PRIOR_RUNS + len(shares))
@@ -196,19 +206,19 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     that another text has, and only runs that are not yet its evidence get a draft. A run that shows the contrary of an
     almost certain claim counts against it.
     """
-    claim = agreed([each for each in observations if each.cue == (known.cue if known else each.cue)])
+    claim = consistent_observations([each for each in observations if each.cue == (known.cue if known else each.cue)])
     best = best_worded(claim)
-    if best is None or is_statistic(best.cue) or (known is None and not worth_telling(claim)):
+    if best is None or is_statistic(best.cue) or (known is None and not is_worth_a_lesson(claim)):
         return LessonDrafts()
-    told = {wording_of(each) for each in claim if each.text}
+    told = {lesson_text(each) for each in claim if each.text}
     # A text that somebody else wrote for it is kept.
-    own = known is None or known.kind != "failure" or is_kept(known) or known.text not in told
-    better = not own and known is not None and known.text != wording_of(best)
-    text = known.drawn or known.text if known and not better else wording_of(best)
+    own = known is None or known.kind != "failure" or is_confirmed_by_user(known) or known.text not in told
+    better = not own and known is not None and known.text != lesson_text(best)
+    text = known.drawn or known.text if known and not better else lesson_text(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim)
     pieces = [
-        _lesson_draft(each, known or _named_anew(best), text, now, against)
+        _lesson_draft(each, known or _new_identity(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE and not is_ruling(each.cue)) or each.held
@@ -217,7 +227,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=text if better else "")
 
 
-def taken_back(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
+def withdrawals(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
     """Later statements of users against a ruling, as evidence: a draft for each run of its project.
 
     Runs without times are left out, since their order is unknown.
@@ -232,29 +242,31 @@ def taken_back(record: Record, observations: Sequence[Observation], now: datetim
     ]
 
 
-def worth_telling(observations: Sequence[Observation]) -> bool:
+def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     """Whether a claim is useful to a later run, and has enough evidence."""
-    observations = without_copies(agreed(observations))
+    observations = without_copies(consistent_observations(observations))
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        if is_of_moment(best.text) and not best.cue.startswith(MODEL):
+        if refers_to_moment(best.text) and not best.cue.startswith(MODEL):
             return False
         # Whatever it cost; but a request made once may only concern its task, unless a model judged otherwise.
         of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
         often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
-        again = often and not (is_pasted(best.text) or is_of_display(best.text) or limits_edit(best.text))
+        again = often and not (is_pasted(best.text) or is_about_appearance(best.text) or is_edit_limit(best.text))
         again = (
-            again and len(stems_of(best.text)) >= FEW and (reaches_beyond(best.text) or not _is_copied(observations))
+            again
+            and len(stems_of(best.text)) >= FEW
+            and (applies_beyond_task(best.text) or not _is_copied(observations))
         )
         if of_request and not best.cue.startswith(MODEL):
             return again
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
-        lasts = often or reaches_beyond(best.text) or is_of_work(best.text, conceded=conceded)
+        lasts = often or applies_beyond_task(best.text) or is_of_work(best.text, conceded=conceded)
         # If a folder's name only means its content, the ruling doesn't name its subject better.
         named = best.trigger is not None and best.trigger.path in best.text
-        alone = alone or (lasts and stands_alone(best.text, named=named, conceded=conceded))
-        alone = alone or any(map(is_of_project, sentences(best.text)))
+        alone = alone or (lasts and is_general_ruling(best.text, named=named, conceded=conceded))
+        alone = alone or any(map(is_about_project, sentences(best.text)))
         return best.cue.startswith(MODEL) or again or alone
     if best is None or _ACCIDENT.search(best.text):
         return False
@@ -279,7 +291,7 @@ def worth_telling(observations: Sequence[Observation]) -> bool:
     if best.category == "factual":
         # The next run will look for the file under the same wrong name; a task is in the runner's own list.
         enough = THRICE if _COMMAND in best.cue and "/" not in best.conditions.get("value", "") else TWICE
-        return _is_other_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
+        return _is_other_file_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
     return runs >= TWICE or proven
 
 
@@ -304,7 +316,7 @@ def _is_costly(observations: Sequence[Observation]) -> bool:
     return tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
 
 
-def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
+def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
     """Whether a lesson only says what one sees anyway when it is needed: in the failure itself, or next to the file.
 
     The guard still uses it; it is not shown elsewhere. `met` are the observations of its occasion, in the same project.
@@ -321,17 +333,17 @@ def is_in_sight(observations: Sequence[Observation], met: Sequence[Observation] 
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
-        return len(runs) < AGAIN or is_of_a_machine(best.way_out)
+        return len(runs) < AGAIN or is_machine_specific(best.way_out)
     if best.cue.startswith(DEMANDED):
-        return not (addresses_agent(best.why) or _is_stuck(held))
-    return (PLACE in best.cue or _is_other_ending(best)) and not best.why and len(held) < TWICE
+        return not (addresses_agent(best.why) or _is_met_repeatedly(held))
+    return (PLACE in best.cue or _is_other_file_ending(best)) and not best.why and len(held) < TWICE
 
 
-def _is_other_ending(seen: Observation) -> bool:
+def _is_other_file_ending(seen: Observation) -> bool:
     return seen.category == "factual" and seen.trigger is not None and "/" not in (seen.trigger.path or "/")
 
 
-def _is_stuck(observations: Sequence[Observation]) -> bool:
+def _is_met_repeatedly(observations: Sequence[Observation]) -> bool:
     """Whether most runs met a failure repeatedly, although its message says what to do."""
     met = [each.held + each.vain for each in observations if each.held or each.vain]
     again = sum(times >= THRICE for times in met)
@@ -340,10 +352,10 @@ def _is_stuck(observations: Sequence[Observation]) -> bool:
 
 def cost_of(observations: Sequence[Observation]) -> float:
     """The cost of a claim in all runs, in tokens; time is converted."""
-    return sum(a_run_cost(each) for each in observations)
+    return sum(cost_per_run(each) for each in observations)
 
 
-def a_run_cost(seen: Observation) -> float:
+def cost_per_run(seen: Observation) -> float:
     """The cost of a claim in one run, in tokens."""
     # A claim that isn't a failure costs one turn to find out.
     turns = seen.held if ENDS_IN in seen.cue else min(seen.held, 1)
@@ -356,7 +368,7 @@ def expected_cost(observations: Sequence[Observation], now: datetime, here: Coll
     If `here` has the names of a project, runs of other projects count a quarter.
     """
     return sum(
-        a_run_cost(each) * age_weight(each.at, now) * (1.0 if not here or each.project in here else 0.25)
+        cost_per_run(each) * age_weight(each.at, now) * (1.0 if not here or each.project in here else 0.25)
         for each in observations
     )
 
@@ -375,7 +387,7 @@ def projects_of(record: Record) -> frozenset[str]:
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:
     """The observation with the best text: one with a reason, then that of most runs, then the newest."""
-    worded = [each for each in agreed(observations) if each.text and each.held]
+    worded = [each for each in consistent_observations(observations) if each.text and each.held]
     often: dict[str, int] = {}
     for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
@@ -383,7 +395,7 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
     return min(
         worded,
         key=lambda each: (
-            several and is_own(each, worded),
+            several and is_project_specific(each, worded),
             not each.why,
             -often[each.text],
             _age(each),
@@ -394,13 +406,13 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
     )
 
 
-def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
+def is_project_specific(seen: Observation, worded: Sequence[Observation]) -> bool:
     """Whether its text names a command or file that only its project has, as far as `worded` shows."""
     same = {each.project for each in worded if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
-def without_remedies_told(records: Sequence[Record]) -> list[Record]:
+def merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
     """Merge remedies into the fact that says the same about a command of the project.
 
     “When `pytest` fails, use `bin/test`” says the same as “This project runs its tests with `bin/test`”, which gets the
@@ -410,9 +422,14 @@ def without_remedies_told(records: Sequence[Record]) -> list[Record]:
     told: dict[str, list[Record]] = {}
     for each in records:
         fact = next(
-            (fact for name, fact in facts.items() if each.cue.endswith(f"{GOT_OVER}use:{plain_name(name)}")), None
+            (fact for name, fact in facts.items() if each.cue.endswith(f"{GOT_OVER}use:{cue_part(name)}")), None
         )
-        if fact is not None and not is_kept(each) and projects_of(each) and projects_of(each) <= projects_of(fact):
+        if (
+            fact is not None
+            and not is_confirmed_by_user(each)
+            and projects_of(each)
+            and projects_of(each) <= projects_of(fact)
+        ):
             told.setdefault(fact.id, []).append(each)
     gone = {each.id for group in told.values() for each in group}
     out = [each for each in records if each.id not in gone]
@@ -423,20 +440,22 @@ ASKED_CHECKS = f"{ASKED}checks"
 _PASSES_WHERE = lazy_re(rf"(`[^`]+` passes) where (`[^`]+`) fails: {re.escape(RUN_BOTH)}")
 
 
-def merged_checks(records: Sequence[Record]) -> list[Record]:
+def merge_checks(records: Sequence[Record]) -> list[Record]:
     """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
-    groups = _grouped(sorted(records, key=lambda each: (-len(each.sessions), each.id)), _passing)
-    told = [_as_one_check(group) if len(group) > 1 else group[0] for group in groups]
+    groups = _group_by_subject(sorted(records, key=lambda each: (-len(each.sessions), each.id)), _passing_tests)
+    told = [_merge_check_group(group) if len(group) > 1 else group[0] for group in groups]
     checked = [projects_of(each) for each in told if each.cue.startswith(PASSES)]
     # A user's request for the checks only says which checks to run.
     return [
         each
         for each in told
-        if each.cue != ASKED_CHECKS or is_kept(each) or not any(map(projects_of(each).intersection, checked))
+        if each.cue != ASKED_CHECKS
+        or is_confirmed_by_user(each)
+        or not any(map(projects_of(each).intersection, checked))
     ]
 
 
-def _grouped(records: Iterable[Record], about: Callable[[Record], str]) -> list[list[Record]]:
+def _group_by_subject(records: Iterable[Record], about: Callable[[Record], str]) -> list[list[Record]]:
     """Lessons about the same of one project in one group; one that is about nothing is alone."""
     groups: list[list[Record]] = []
     for each in records:
@@ -447,16 +466,20 @@ def _grouped(records: Iterable[Record], about: Callable[[Record], str]) -> list[
     return groups
 
 
-def _passing(record: Record) -> str:
+def _passing_tests(record: Record) -> str:
     """The tests that pass where another check fails; empty for other lessons, and for one that the user kept."""
-    found = _PASSES_WHERE.fullmatch(record.text) if record.cue.startswith(PASSES) and not is_kept(record) else None
+    found = (
+        _PASSES_WHERE.fullmatch(record.text)
+        if record.cue.startswith(PASSES) and not is_confirmed_by_user(record)
+        else None
+    )
     return found[1] if found else ""
 
 
-def _as_one_check(group: Sequence[Record]) -> Record:
+def _merge_check_group(group: Sequence[Record]) -> Record:
     failing = [found[2] for each in group if (found := _PASSES_WHERE.fullmatch(each.text))]
     several = f"{', '.join(failing[:-1])} or {failing[-1]}"
-    text = f"{_passing(group[0])} where {several} fails: {RUN_BOTH.replace('both', 'all of them')}"
+    text = f"{_passing_tests(group[0])} where {several} fails: {RUN_BOTH.replace('both', 'all of them')}"
     return replace(_with_evidence(group[0], group[1:]), text=text)
 
 
@@ -466,12 +489,14 @@ def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
     return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
 
 
-def merged_checkouts(records: Sequence[Record]) -> list[Record]:
+def merge_checkouts(records: Sequence[Record]) -> list[Record]:
     """Merge lessons that say the same about several checkouts of a project: `cli` and `work/cli`."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for each in records:
         homes = sorted({name.rsplit("/", 1)[-1] for name in projects_of(each)})
-        groups.setdefault((each.id,) if is_kept(each) or not homes else (each.kind, each.text, *homes), []).append(each)
+        groups.setdefault(
+            (each.id,) if is_confirmed_by_user(each) or not homes else (each.kind, each.text, *homes), []
+        ).append(each)
     return [_with_evidence(group[0], group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
 
 
@@ -480,16 +505,16 @@ def _age(seen: Observation) -> float:
     return -seen.at.timestamp() if seen.at else 0.0
 
 
-def wording_of(seen: Observation) -> str:
+def lesson_text(seen: Observation) -> str:
     """The text of a run's observation, with the limits within which it holds."""
     return f"{seen.text} {seen.limits}".strip()
 
 
 def _firm(observations: Sequence[Observation]) -> bool:
-    return share_of([each for each in observations if each.held]) >= SURE_FROM
+    return success_rate([each for each in observations if each.held]) >= SURE_FROM
 
 
-class _Names(Struct, frozen=True, kw_only=True):
+class _LessonIdentity(Struct, frozen=True, kw_only=True):
     """The names under which a lesson is stored: those of its first text, whatever its text becomes later."""
 
     subject: str = ""
@@ -500,17 +525,19 @@ class _Names(Struct, frozen=True, kw_only=True):
     signature: str = ""
 
 
-def _named_anew(seen: Observation) -> _Names:
+def _new_identity(seen: Observation) -> _LessonIdentity:
     if seen.category == "factual":
-        return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
+        return _LessonIdentity(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
     if seen.category == "failure":
-        return _Names(signature=claim_words(seen.cue))
+        return _LessonIdentity(signature=describe_claim(seen.cue))
     if is_ruling(seen.cue):
-        return _Names(name=ruling_words(seen.cue))
-    return _Names(task_type=seen.task_type, name=claim_words(seen.cue))
+        return _LessonIdentity(name=describe_ruling(seen.cue))
+    return _LessonIdentity(task_type=seen.task_type, name=describe_claim(seen.cue))
 
 
-def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:
+def _lesson_draft(
+    seen: Observation, names: Record | _LessonIdentity, text: str, now: datetime, against: bool
+) -> MemoryDraft:
     conditions = {**seen.conditions, **({"project": seen.project} if seen.project else {})}
     kind = KIND[seen.category]
     return MemoryDraft(
@@ -520,7 +547,7 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
         recorded=now,
         origin="run",
         trust=TRUST["run"],
-        confidence=round(share_of([seen]), 3),
+        confidence=round(success_rate([seen]), 3),
         subject=names.subject,
         attribute=names.attribute,
         value=names.value,
@@ -547,7 +574,7 @@ _MOST = 240
 
 
 def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[Observation]]) -> TrapIndex:
-    """Compile the traps of valid lessons; `observations` are those of their cues and of `cues_beside` these."""
+    """Compile the traps of valid lessons; `observations` are those of their cues and of `program_cues` these."""
     traps: list[Trap] = []
     projects: set[str] = set()
     anywhere = False
@@ -563,13 +590,13 @@ def known_traps(records: Iterable[Record], observations: Mapping[str, Sequence[O
     return TrapIndex(traps=tuple(traps), projects=tuple(sorted(projects)), anywhere=anywhere)
 
 
-def cues_beside(observations: Iterable[Observation]) -> tuple[str, ...]:
+def program_cues(observations: Iterable[Observation]) -> tuple[str, ...]:
     """The claims that count how often the programs of traps, and of their ways out, worked."""
-    named = dict.fromkeys(name for each in observations if each.trigger is not None for name in _programs(each))
+    named = dict.fromkeys(name for each in observations if each.trigger is not None for name in _trap_programs(each))
     return tuple(f"{name}{ENDS_IN}{ANY}" for name in named)
 
 
-def _programs(seen: Observation) -> tuple[str, ...]:
+def _trap_programs(seen: Observation) -> tuple[str, ...]:
     """The program of a trap, and those that may be its way out."""
     trigger = seen.trigger
     if trigger is None or not trigger.command or trigger.words or trigger.path or trigger.given:
@@ -579,37 +606,41 @@ def _programs(seen: Observation) -> tuple[str, ...]:
 
 def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -> Trap | None:
     """The trap of a lesson; None if it has no trigger or way out, is disputed, or the trap is obsolete."""
-    if disputes(record):
+    if objections(record):
         return None
     ruling = is_ruling(record.cue)
     own = observations.get(record.cue, ())
     told = [each for each in own if each.held and each.trigger is not None and (each.way_out or ruling)]
-    if not told or not (ruling or _is_there_still(own)):
+    if not told or not (ruling or _still_fails(own)):
         return None
-    best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_order(each)))
+    best = max(told, key=lambda each: (bool(each.way_out), bool(each.why), *_time_key(each)))
     trigger, projects = best.trigger, tuple(sorted(projects_of(record)))
     # If the program worked without the words that step into the trap, that shows nothing.
     narrow = trigger is not None and ENDS_IN in record.cue and bool(trigger.words or trigger.path or trigger.given)
     cues = (record.cue,) if narrow else cues_to_read(record.cue)
-    standing = standing_of([one for cue in cues for one in observations.get(cue, ())])
+    standing = seen_counts([one for cue in cues for one in observations.get(cue, ())])
     if not ruling and GOT_OVER in record.cue:
         # For other claims the occasion already includes these runs.
-        standing = replace(standing, met=standing.met + _went_well(best, own, observations, projects))
+        standing = replace(standing, met=standing.met + _successes_without_way_out(best, own, observations, projects))
     # A call that mostly works is not a trap. One run of an unknown project is too little, unless the program itself
     # refused.
     enough = standing.runs >= LEAST_RUNS or projects or PROVEN in best.conditions
     if trigger is None or 2 * standing.runs < standing.met or not enough:
         return None
     sessions = {each.session for each in own if each.held}
-    about = _about(trigger)
-    said = f"the user has a rule about {about}" if ruling else _said(record, best.way_out) or f"{about} fails"
+    about = _describe_trigger(trigger)
+    said = (
+        f"the user has a rule about {about}"
+        if ruling
+        else _text_before_way_out(record, best.way_out) or f"{about} fails"
+    )
     trap = Trap(
         lesson=record.id,
         said=said,
-        way_out=as_part(best.way_out) or HEED,
-        why="" if _repeats(best.why, said) else as_part(best.why).strip('“”"'),
+        way_out=as_advice_part(best.way_out) or HEED,
+        why="" if _repeats_error(best.why, said) else as_advice_part(best.why).strip('“”"'),
         ruling=ruling,
-        seen=standing.words,
+        seen=standing.in_words,
         runs=standing.runs,
         of=standing.met,
         last=standing.last.date().isoformat() if standing.last is not None else "",
@@ -626,14 +657,14 @@ def trap_of(record: Record, observations: Mapping[str, Sequence[Observation]]) -
     return trap if trap.needle else None
 
 
-def _went_well(
+def _successes_without_way_out(
     best: Observation,
     own: Sequence[Observation],
     observations: Mapping[str, Sequence[Observation]],
     projects: Collection[str],
 ) -> int:
     """The number of runs of these projects in which the program of a trap worked without its way out."""
-    program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _programs(best) or ("",))
+    program, *ways = (observations.get(f"{name}{ENDS_IN}{ANY}", ()) for name in _trap_programs(best) or ("",))
     took = {each.session for way in ways for each in way}
     if not took:
         return 0  # The way out is no program, so it is unknown which runs took it.
@@ -642,36 +673,36 @@ def _went_well(
     return len({each.session for each in here} - shown - took)
 
 
-def _repeats(why: str, said: str) -> bool:
+def _repeats_error(why: str, said: str) -> bool:
     """Whether a reason only repeats the error that the trap names."""
     quoted = [part.strip() for each in _QUOTED.findall(said) for part in each.split("…")]
     return bool(quoted) and all(part in why for part in quoted)
 
 
-def _is_there_still(observations: Sequence[Observation]) -> bool:
+def _still_fails(observations: Sequence[Observation]) -> bool:
     """Whether such calls still fail at least as often as not, and the latest runs didn't all succeed."""
     held = sum(each.held for each in observations)
     broke = sum(each.broke for each in observations)
-    ordered = sorted((each for each in observations if each.held or each.broke), key=_order)
+    ordered = sorted((each for each in observations if each.held or each.broke), key=_time_key)
     return held >= broke and (len(ordered) <= LATEST or any(each.held for each in ordered[-LATEST:]))
 
 
-def _order(seen: Observation) -> tuple[float, str]:
+def _time_key(seen: Observation) -> tuple[float, str]:
     return (seen.at.timestamp() if seen.at is not None else 0.0), seen.session
 
 
-def _said(record: Record, way_out: str) -> str:
+def _text_before_way_out(record: Record, way_out: str) -> str:
     """The text of a lesson before its way out; empty if it doesn't contain the way out."""
     before, found, _ = one_line(record.text).partition(one_line(way_out))
-    return as_part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
+    return as_advice_part(_LEADING.sub("", before.rstrip(_TRAILING))) if found else ""
 
 
-def _about(trigger: Trigger) -> str:
+def _describe_trigger(trigger: Trigger) -> str:
     named = " ".join((trigger.command, *trigger.words)).strip() or trigger.path or trigger.tool
     return f"`{named}`"
 
 
-def as_part(text: str) -> str:
+def as_advice_part(text: str) -> str:
     """A text as a part of the advice: one line, cut if it is long, without its full stop."""
     line = one_line(text).rstrip(".").strip()
     return line if len(line) <= _MOST else f"{line[:_MOST].rsplit(' ', 1)[0]}…"
@@ -687,42 +718,42 @@ _AROUND = 80
 """How many characters of a very long line are quoted before a claim."""
 
 
-def quotes(text: str, message: Message) -> list[str]:
+def supporting_quotes(text: str, message: Message) -> list[str]:
     """Quote the lines of `message` that support the claims in `text`; without any, the line with most of its words.
 
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
-    lines = [line for each in source_texts([message])[_dated(message) :] for line in _lines(each)]
+    lines = [line for each in source_texts([message])[_timestamp_texts(message) :] for line in _stripped_lines(each)]
     shown = SourceIndex(lines)
     wanted = [claim for claim in dict.fromkeys(claims(text)) if shown.supports(claim)]
     chosen: list[int] = []
     while wanted and len(chosen) < MOST:
-        best = max(range(len(lines)), key=lambda at: (_shown(lines[at], wanted), -at))
-        if not _shown(lines[best], wanted):
+        best = max(range(len(lines)), key=lambda at: (_supported_claims(lines[at], wanted), -at))
+        if not _supported_claims(lines[best], wanted):
             break
         chosen.append(best)
         wanted = [claim for claim in wanted if not SourceIndex([lines[best]]).supports(claim)]
     if not chosen and lines:
         words = stems_of(text)
         chosen = [max(range(len(lines)), key=lambda at: (len(words & stems_of(lines[at])), -at))]
-    return list(dict.fromkeys(_clipped(lines[at], text) for at in sorted(chosen)))
+    return list(dict.fromkeys(_cut_around_claims(lines[at], text) for at in sorted(chosen)))
 
 
-def _dated(message: Message) -> int:
+def _timestamp_texts(message: Message) -> int:
     """The number of a message's texts that only state its time."""
     return int(message.draft.at is not None)
 
 
-def _lines(text: str) -> list[str]:
+def _stripped_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _shown(line: str, wanted: Sequence[TextClaim]) -> int:
+def _supported_claims(line: str, wanted: Sequence[TextClaim]) -> int:
     evidence = SourceIndex([line])
     return sum(evidence.supports(claim) for claim in wanted)
 
 
-def _clipped(line: str, text: str) -> str:
+def _cut_around_claims(line: str, text: str) -> str:
     """A line, cut around the claims that it supports, or the words that it shares, if it is long."""
     if len(line) <= LONGEST:
         return line

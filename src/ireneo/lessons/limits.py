@@ -64,12 +64,12 @@ def is_denied(limit: str, words: Sequence[str], every: Sequence[str], folders: S
     return _DENIES[f"{kind}{colon}"](value, words, every, folders)
 
 
-def _other_place(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_other_place(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     if value.startswith("/"):
         # The path of an address also begins with a slash.
         words = [_ADDRESS.sub("", word) for word in words]
     named = [word for word in words[1:] if _is_place(word, value)]
-    if any(_overlap(value, each) for each in (*words[1:], *folders) if _parts(each)):
+    if any(_paths_overlap(value, each) for each in (*words[1:], *folders) if _path_parts(each)):
         return False
     first = value.strip("/").split("/")
     if len(first) == 1 and value.endswith("/"):
@@ -85,18 +85,18 @@ def _is_place(word: str, value: str) -> bool:
     return "/" in word or word == "." or (bool(end) and word.endswith(end))
 
 
-def _overlap(one: str, other: str) -> bool:
+def _paths_overlap(one: str, other: str) -> bool:
     """Whether one path may be inside the other, as far as they are written out."""
-    first, second = sorted((_parts(one), _parts(other)), key=len)
+    first, second = sorted((_path_parts(one), _path_parts(other)), key=len)
     size = len(first)
     return any(second[at : at + size] == first for at in range(len(second) - size + 1))
 
 
-def _parts(path: str) -> list[str]:
+def _path_parts(path: str) -> list[str]:
     return [each for each in path.partition("::")[0].split("/") if each.strip(".~")]
 
 
-def _other_host(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_other_host(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     found = [each[1] for word in every for how in (_URL, _AT) if (each := how.search(word))]
     found += [two for one, two in pairwise(every) if one in ("-h", "--host")]
     if "ssh" in every:
@@ -112,20 +112,20 @@ def _other_host(value: str, words: Sequence[str], every: Sequence[str], folders:
     return bool(found) and not any(value in each for each in found)
 
 
-def _other_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    found = _environments(each for each in every if not each.startswith(("--", "/dev/", "/tmp/")))
+def _is_other_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    found = _named_environments(each for each in every if not each.startswith(("--", "/dev/", "/tmp/")))
     return bool(found) and value not in found
 
 
-def _not_seen(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return value not in _environments(every)
+def _lacks_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return value not in _named_environments(every)
 
 
-def _environments(words: Iterable[str]) -> set[str]:
+def _named_environments(words: Iterable[str]) -> set[str]:
     return {ENVIRONMENTS[one] for each in words for one in _WORD.findall(each.lower()) if one in ENVIRONMENTS}
 
 
-def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_other_branch(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     at = next((at for at, word in enumerate(words) if word in _BRANCHING), None)
     if at is None or "git" not in words[:at]:
         # Other programs use the branch that the call changes to.
@@ -137,11 +137,11 @@ def _other_branch(value: str, words: Sequence[str], every: Sequence[str], folder
     return bool(named) and not any(fnmatchcase(each, value) or fnmatchcase(each, f"*/{value}") for each in ends)
 
 
-def _other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_other_object(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     return not any(value in word or "$" in word for word in words[1:] if not word.startswith("-"))
 
 
-def _other_version(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_other_version(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     name, wanted = value.split()
     behind = [f"{one.removeprefix(name)} {two}" for one, two in pairwise((*every, "")) if one.startswith(name)]
     return not any((found := _NUMBER.search(each)) is not None and found[0] == wanted for each in behind)
@@ -150,7 +150,7 @@ def _other_version(value: str, words: Sequence[str], every: Sequence[str], folde
 _NUMBER = lazy_re(r"\d+")
 
 
-def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_narrowed(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     program, *names = value.split()
     begins = next((at for at, word in enumerate(words) if word.rsplit("/", 1)[-1] == program), 0)
     words = words[begins:]
@@ -162,7 +162,7 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
         return False
     for before, word in pairwise(words):
         named = "/" in word or "::" in word or _FILE.fullmatch(word) is not None
-        if word.startswith("-") or word.isdigit() or word.isupper() or ">" in word or not any(_parts(word)):
+        if word.startswith("-") or word.isdigit() or word.isupper() or ">" in word or not any(_path_parts(word)):
             continue
         # A flag that contains its value, such as `-j8`, has no other.
         valued = before.startswith("-") and not before[-1:].isdigit()
@@ -171,12 +171,12 @@ def _only_a_part(value: str, words: Sequence[str], every: Sequence[str], folders
     return False
 
 
-def _below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     # For pnpm and yarn `-w` is the root itself.
     below = _BELOW - {"-w"} if {"pnpm", "yarn"}.intersection(words[:1]) else _BELOW
     return not below.isdisjoint(words) or any(
-        (not each.startswith(("/", "~", "..", "$")) and len(_parts(each)) > 1)
-        or not _PACKAGES.isdisjoint(_parts(each)[:-1])
+        (not each.startswith(("/", "~", "..", "$")) and len(_path_parts(each)) > 1)
+        or not _PACKAGES.isdisjoint(_path_parts(each)[:-1])
         for each in folders
     )
 
@@ -185,7 +185,7 @@ _PACKAGES = frozenset("packages apps libs services crates modules plugins".split
 """Folders whose subfolders are each a part of the whole."""
 
 
-def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+def _is_sequential(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     few = any(one in _WORKERS and two in ("0", "1") for one, two in pairwise(words))
     if few or "-j1" in words or "-n1" in words or "-n0" in words or not _ONE_BY_ONE.isdisjoint(words):
         return True
@@ -196,14 +196,14 @@ def _one_at_a_time(value: str, words: Sequence[str], every: Sequence[str], folde
 _ALONE = frozenset("pytest make rspec".split())
 """Programs that do one thing at a time unless told otherwise."""
 _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]], bool]] = {
-    PLACE: _other_place,
-    HOST: _other_host,
-    ENVIRONMENT: _other_environment,
-    SEEN: _not_seen,
-    VERSION: _other_version,
-    BRANCH: _other_branch,
-    OBJECT: _other_object,
-    f"{WHOLE}:": _only_a_part,
-    ROOT: _below_root,
-    TOGETHER: _one_at_a_time,
+    PLACE: _is_other_place,
+    HOST: _is_other_host,
+    ENVIRONMENT: _is_other_environment,
+    SEEN: _lacks_environment,
+    VERSION: _is_other_version,
+    BRANCH: _is_other_branch,
+    OBJECT: _is_other_object,
+    f"{WHOLE}:": _is_narrowed,
+    ROOT: _is_below_root,
+    TOGETHER: _is_sequential,
 }

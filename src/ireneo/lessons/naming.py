@@ -73,13 +73,13 @@ def programs() -> Programs:
         if isinstance(value, str):
             given[name] = value.split()
         elif name not in ("commands", "aliases", "renamed"):
-            given[name] = {each: _words(held) for names, held in value.items() for each in names.split(", ")}
+            given[name] = {each: _split_strings(held) for names, held in value.items() for each in names.split(", ")}
     return msgspec.convert(given, readable(Programs))
 
 
-def _words(value: object) -> object:
+def _split_strings(value: object) -> object:
     if isinstance(value, dict):
-        return {name: _words(each) for name, each in value.items()}
+        return {name: _split_strings(each) for name, each in value.items()}
     return value.split() if isinstance(value, str) else value
 
 
@@ -104,7 +104,7 @@ _MOST_WRAPPERS = 8
 _SHOWN_FOLDER = lazy_re(r"(?:\./)?(?!\.\.)(?:[\w.-]+/){1,3}[\w.-]+\Z")
 
 
-class Named(Struct, frozen=True):
+class NamedProgram(Struct, frozen=True):
     """A program with its arguments and its canonical name."""
 
     words: tuple[str, ...]
@@ -120,17 +120,17 @@ class Named(Struct, frozen=True):
     """The command line that it passes to a shell."""
 
 
-def name_of(words: Sequence[str]) -> Named:
+def name_of(words: Sequence[str]) -> NamedProgram:
     """Remove wrappers from a command and name what they start."""
     if not words or not program_name(words[0]):
-        return Named(tuple(words))
+        return NamedProgram(tuple(words))
     rest = list(words)
     through: list[str] = []
     before: list[str] = []
     for _ in range(_MOST_WRAPPERS):
         while rest and _ASSIGNS.match(rest[0]):
             rest = rest[1:]
-        found = _unwrapped(rest)
+        found = _strip_wrapper(rest)
         if found is None:
             break
         label, shown, rest, wrapper = found
@@ -138,11 +138,13 @@ def name_of(words: Sequence[str]) -> Named:
         if shown:
             before.append(shown)
         if wrapper.line:
-            return Named(tuple(rest), name=label, through=tuple(through), before=tuple(before), line=" ".join(rest))
+            return NamedProgram(
+                tuple(rest), name=label, through=tuple(through), before=tuple(before), line=" ".join(rest)
+            )
     if not rest or not program_name(rest[0]):
-        return Named(tuple(words), name=words[0], shown=words[0])
+        return NamedProgram(tuple(words), name=words[0], shown=words[0])
     name, shown = _canonical(rest)
-    return Named(tuple(rest), name, tuple(through), tuple(before), shown, _line_of(rest))
+    return NamedProgram(tuple(rest), name, tuple(through), tuple(before), shown, _nested_command_line(rest))
 
 
 def program_name(word: str) -> str:
@@ -158,16 +160,16 @@ def program_name(word: str) -> str:
     return programs().renamed.get(name, name)
 
 
-def _unwrapped(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | None:
+def _strip_wrapper(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | None:
     """The wrapper that `words` begin with: its name, how it is displayed, and the words that it starts."""
     name = program_name(words[0]) if words else ""
     if not name:
         return None
     if words[0] == "-m" and len(words) > 1:
         return "python -m", "-m", list(words[1:]), Wrapper()  # After a wrapper that runs modules itself.
-    if name == "python" and (module := _module(words)) is not None:
-        return "python -m", f"{_as_shown(words[0], name)} -m", module, Wrapper()
-    lead, rest = _lead(name, words)
+    if name == "python" and (module := _python_module(words)) is not None:
+        return "python -m", f"{_display_name(words[0], name)} -m", module, Wrapper()
+    lead, rest = _program_and_subcommands(name, words)
     for count in (3, 2, 1):
         label = " ".join(lead[:count])
         wrapper = programs().wrappers.get(label)
@@ -179,13 +181,13 @@ def _unwrapped(words: Sequence[str]) -> tuple[str, str, list[str], Wrapper] | No
         rest = [*lead[count:], *rest] if count > 1 else list(words[1:])
     if label == "command" and rest[:1] in (["-v"], ["-V"]):
         return None
-    own, inside = _behind(wrapper, rest)
+    own, inside = _after_wrapper(wrapper, rest)
     if not inside:
         return None
     return label, " ".join((label, *own)) if wrapper.shown else "", inside, wrapper
 
 
-def _lead(name: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _program_and_subcommands(name: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The program with up to two subcommands, without the options between them, and the words that follow."""
     known = programs()
     lead, rest = name.split(), list(words[1:])
@@ -208,7 +210,7 @@ def _lead(name: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
     return lead, rest
 
 
-def _behind(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _after_wrapper(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split the words after a wrapper into its own arguments and the command that it starts."""
     if wrapper.marks:
         marked = next((place for place, word in enumerate(words) if word in wrapper.marks), None)
@@ -217,13 +219,13 @@ def _behind(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str
             return plain[: wrapper.skips], list(words[marked + 1 :])
         if wrapper.needs_mark:
             return [], []
-    own, rest = _past_options(wrapper, words)
+    own, rest = _skip_options(wrapper, words)
     if wrapper.fetches and rest:
         rest[0] = _AT_VERSION.sub("", rest[0])
     return own, rest
 
 
-def _past_options(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _skip_options(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], list[str]]:
     own: list[str] = []
     rest = list(words)
     while rest:
@@ -246,7 +248,7 @@ def _past_options(wrapper: Wrapper, words: Sequence[str]) -> tuple[list[str], li
     return own, rest
 
 
-def _module(words: Sequence[str]) -> list[str] | None:
+def _python_module(words: Sequence[str]) -> list[str] | None:
     """The module that ``python -m`` runs."""
     rest = list(words[1:])
     while rest and rest[0].startswith("-"):
@@ -258,7 +260,7 @@ def _module(words: Sequence[str]) -> list[str] | None:
     return None
 
 
-def _line_of(words: Sequence[str]) -> str | None:
+def _nested_command_line(words: Sequence[str]) -> str | None:
     """The command line that is passed to a shell as one word: ``bash -c '…'``, ``eval '…'``."""
     name = program_name(words[0])
     if name == "eval":
@@ -277,9 +279,9 @@ def _line_of(words: Sequence[str]) -> str | None:
 def _canonical(words: Sequence[str]) -> tuple[str, str]:
     """The canonical name of a command, and the command as it is displayed."""
     name = program_name(words[0])
-    shown = _as_shown(words[0], name)
+    shown = _display_name(words[0], name)
     if INTERPRETER.match(name) or name in programs().shells:
-        return _of_interpreter(name, shown, words)
+        return _interpreter_name(name, shown, words)
     full = " ".join((name, *_subcommands(name, words)))
     full = programs().aliases.get(full, full)
     if full.split()[0] != name.split()[0]:
@@ -287,7 +289,7 @@ def _canonical(words: Sequence[str]) -> tuple[str, str]:
     return full, " ".join((shown, *full.split()[len(name.split()) :]))
 
 
-def _as_shown(word: str, name: str) -> str:
+def _display_name(word: str, name: str) -> str:
     """The program as it was written, if it is in a folder of the project."""
     if _SHOWN_FOLDER.match(word) and not word.startswith("/"):
         return word.removeprefix("./") if word.count("/") > 1 else word
@@ -296,7 +298,7 @@ def _as_shown(word: str, name: str) -> str:
     return written if written != name and _VERSION.sub("", written) == name else name
 
 
-def _of_interpreter(name: str, shown: str, words: Sequence[str]) -> tuple[str, str]:
+def _interpreter_name(name: str, shown: str, words: Sequence[str]) -> tuple[str, str]:
     known = programs()
     rest = list(words[1:])
     if name in ("deno", "bun", "swift", "elixir") and rest and not _SCRIPT.match(rest[0].rsplit("/", 1)[-1]):
@@ -312,7 +314,7 @@ def _of_interpreter(name: str, shown: str, words: Sequence[str]) -> tuple[str, s
         return name, shown
     script = program_name(rest[0])
     said = _subcommands(script, rest) if script in known.dispatchers or script.endswith(".sh") else ()
-    return " ".join((script, *said)), " ".join((shown, _as_shown(rest[0], script), *said))
+    return " ".join((script, *said)), " ".join((shown, _display_name(rest[0], script), *said))
 
 
 def _subcommands(name: str, words: Sequence[str]) -> tuple[str, ...]:
@@ -322,10 +324,10 @@ def _subcommands(name: str, words: Sequence[str]) -> tuple[str, ...]:
     rest = list(words[1:])
     valued = known.options.get(program, frozenset())
     if program in known.session_options:
-        return _session(program, rest)
+        return _session_option(program, rest)
     if program in known.tasks:
-        return _tasks(program, rest, valued)
-    plain = _positional(rest, valued)
+        return _task_names(program, rest, valued)
+    plain = _positional_words(rest, valued)
     if program == "xcodebuild":
         return tuple([each for each in plain if _SUBCOMMAND.match(each)][-1:])
     has_subcommands = known.has_subcommands(program)
@@ -342,15 +344,15 @@ def _subcommands(name: str, words: Sequence[str]) -> tuple[str, ...]:
         if not fits or unlikely:
             break
         said.append(word)
-        if len(said) == _MOST_WORDS or not _goes_on(program, said, groups):
+        if len(said) == _MOST_WORDS or not _is_part_of_name(program, said, groups):
             break
-    return tuple(said[len(of_name) :]) if of_name else _settled(program, said, rest)
+    return tuple(said[len(of_name) :]) if of_name else _normalise_subcommand(program, said, rest)
 
 
 _RUNNERS = frozenset("npm pnpm yarn bun hatch composer turbo nx lerna pdm".split())
 
 
-def _goes_on(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
+def _is_part_of_name(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
     """Whether the next word is also part of the name."""
     runs = program in _RUNNERS and said[0] in ("run", "run-script")
     if runs or (program == "mise" and said[0] == "r"):
@@ -363,7 +365,7 @@ def _goes_on(program: str, said: Sequence[str], groups: frozenset[str]) -> bool:
     return (len(said) == 1 or (deep and len(said) == 2)) and (said[0] in groups or "*" in groups)
 
 
-def _settled(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, ...]:
+def _normalise_subcommand(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, ...]:
     """Unify the ways to write one subcommand."""
     if program == "mise" and said:
         if said[0] == "r":
@@ -382,7 +384,7 @@ def _settled(program: str, said: list[str], rest: Sequence[str]) -> tuple[str, .
     return tuple(said)
 
 
-def _positional(words: Sequence[str], valued: frozenset[str]) -> list[str]:
+def _positional_words(words: Sequence[str], valued: frozenset[str]) -> list[str]:
     """The words up to ``--`` that are neither options nor their values."""
     out: list[str] = []
     skip = False
@@ -398,9 +400,9 @@ def _positional(words: Sequence[str], valued: frozenset[str]) -> list[str]:
     return out
 
 
-def _tasks(program: str, words: Sequence[str], valued: frozenset[str]) -> tuple[str, ...]:
+def _task_names(program: str, words: Sequence[str], valued: frozenset[str]) -> tuple[str, ...]:
     out: list[str] = []
-    for word in _positional(words, valued):
+    for word in _positional_words(words, valued):
         if program in ("make", "ninja") and _NUMBER.match(word):
             continue
         if not _TASK.match(word):
@@ -413,7 +415,7 @@ def _tasks(program: str, words: Sequence[str], valued: frozenset[str]) -> tuple[
     return tuple(out[:_MOST_WORDS])
 
 
-def _session(program: str, words: Sequence[str]) -> tuple[str, ...]:
+def _session_option(program: str, words: Sequence[str]) -> tuple[str, ...]:
     for place, word in enumerate(words):
         if word in programs().session_options[program] and place + 1 < len(words):
             return ("-s" if program == "nox" else "-e", words[place + 1])

@@ -11,27 +11,27 @@ VERSION = 9
 """The version of how traps are compiled and stored; those of another version are compiled again."""
 
 
-def says_any(needles: Iterable[str], tool: str, arguments: object) -> bool:
+def contains_any(needles: Iterable[str], tool: str, arguments: object) -> bool:
     """Whether one of `needles` occurs in a call."""
-    text = said(tool, arguments)
+    text = call_text(tool, arguments)
     return any(needle in text for needle in needles)
 
 
-def said(tool: str, arguments: object) -> str:
+def call_text(tool: str, arguments: object) -> str:
     """All texts of a call, in one."""
-    return "\n".join((tool, *texts(arguments)))
+    return "\n".join((tool, *nested_texts(arguments)))
 
 
-def texts(given: object) -> Iterator[str]:
+def nested_texts(given: object) -> Iterator[str]:
     """The names and values of arguments, at any depth."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
         for name, value in given.items():
             yield str(name)
-            yield from texts(value)
+            yield from nested_texts(value)
     elif isinstance(given, Sequence) and not isinstance(given, bytes):
         for value in given:
-            yield from texts(value)
+            yield from nested_texts(value)
     elif isinstance(given, int | float):
         yield str(given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.shell import TriedCall
@@ -17,7 +17,7 @@ from ireneo.log.message import Message, MessageId, Thinking
 from ireneo.patterns import lazy_re
 
 
-def limited(text: str, limits: str) -> str:
+def with_limits(text: str, limits: str) -> str:
     """The sentence of a lesson, followed by its limits."""
     said, but = text.strip(), limits.strip()
     if not but:
@@ -34,7 +34,7 @@ Messages = Mapping[MessageId, Message]
 
 def is_supported(text: str, sources: Sequence[MessageId], messages: Messages) -> bool:
     """Whether `text` may become a lesson: short, no instruction to its reader, and grounded in its sources."""
-    if not text or len(text) > LONGEST or not text.isprintable() or instruction_like(text):
+    if not text or len(text) > LONGEST or not text.isprintable() or has_instruction(text):
         return False
     cited = [messages[name] for name in sources if name in messages]
     return bool(cited) and not check_text(text, SourceIndex(texts_of(cited)))
@@ -116,7 +116,7 @@ def is_statistic(cue: str) -> bool:
     return ENDS_IN in cue and GOT_OVER not in cue
 
 
-def claim_words(cue: str) -> str:
+def describe_claim(cue: str) -> str:
     """The cue of a claim in words, as a name for people."""
     if ENDS_IN not in cue:
         return _MARKS.sub("", cue)
@@ -124,27 +124,27 @@ def claim_words(cue: str) -> str:
     fault, _, label = rest.partition(GOT_OVER)
     doing = f"{action.removesuffix(UNREAD)} unread" if action.endswith(UNREAD) else action
     said = f"{doing}{ENDS_IN}{_FAULT_WORDS.get(fault, fault)}"
-    return f"{said}{GOT_OVER}{remedy_words(label)}" if label else said
+    return f"{said}{GOT_OVER}{describe_remedy(label)}" if label else said
 
 
-def remedy_words(label: str) -> str:
+def describe_remedy(label: str) -> str:
     """The code of a remedy in words."""
     code, *given = label.split(":", 2 if label.startswith("swap:") else 1)
     return _REMEDY_WORDS[code].format(*given) if given and code in _REMEDY_WORDS else label
 
 
-def action_of(each: TriedCall) -> str:
+def cue_action(each: TriedCall) -> str:
     """The first part of a cue: the program or tool."""
-    name = plain_name(each.program)
+    name = cue_part(each.program)
     return f"{name}{UNREAD}" if each.unread else name
 
 
-def plain_name(said: str) -> str:
+def cue_part(said: str) -> str:
     """Return `said` on one line and shortened, without the separators of a cue."""
     return " ".join(said.replace(ENDS_IN.strip(), "=>").replace(GOT_OVER.strip(), "->").split())[:_NAME_CHARACTERS]
 
 
-def fails_with(failed: TriedCall, fault: str) -> str:
+def describe_failure(failed: TriedCall, fault: str) -> str:
     """The words for a call that fails with an error."""
     of = " of a file that was not read before" if failed.unread else ""
     bare = _SAYS_NOTHING.search(fault) is not None

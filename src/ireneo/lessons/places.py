@@ -14,12 +14,12 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from ireneo.lessons.commands import WHOLE, is_whole, main_step, place_of_tool, places_of_steps, shell_steps
-from ireneo.lessons.explanations import Reason, Said, names_thing, speaks_of_code
-from ireneo.lessons.observe import FLOODS, PLACE, SEARCHED, cited_sources, is_supported, plain_name
+from ireneo.lessons.commands import WHOLE, is_whole_project, main_step, search_folders, shell_steps, tool_search_folder
+from ireneo.lessons.explanations import Reason, RunSentences, names_code, names_thing
+from ireneo.lessons.observe import FLOODS, PLACE, SEARCHED, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import PROVEN, SAID_AFTER, place_of, quote
+from ireneo.lessons.traps import PROVEN, SAID_AFTER, quote, result_position
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import CHANGES
 
@@ -42,7 +42,7 @@ _LEAST_ALIKE = 4
 """How many first letters two similar names have in common."""
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _FoundPath(Struct, frozen=True, kw_only=True):
     """A path that doesn't exist, and the right one."""
 
     calls: tuple[TriedCall, ...]
@@ -60,37 +60,45 @@ class _Found(Struct, frozen=True, kw_only=True):
     """Whether once is proof, since the paths differ by a folder or are similar."""
 
 
-def places(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
+def moved_paths(material: RunMaterial, run: Sequence[TriedCall], said: RunSentences) -> list[Observation]:
     """The paths that a run looked for in vain, and the places where it then found the file or folder."""
     if not material.project:
         return []
-    lost = [(at, path, folder) for at, each in enumerate(run) for path, folder in _sought(each) if _stays(path, run)]
-    found = [*_folders(run, lost), *(each for at, path, folder in lost if not folder for each in _files(run, at, path))]
+    lost = [
+        (at, path, folder)
+        for at, each in enumerate(run)
+        for path, folder in _missing_path(each)
+        if _stays_missing(path, run)
+    ]
+    found = [
+        *_found_folders(run, lost),
+        *(each for at, path, folder in lost if not folder for each in _found_files(run, at, path)),
+    ]
     out: dict[str, Observation] = {}
     for each in found:
         if any(mark in path for mark in _PASSING for path in (each.missing, each.lies)):
             continue
-        seen = _observation(material, each, _why(material, each, said))
+        seen = _observation(material, each, _stated_reason(material, each, said))
         if seen is not None:
             out.setdefault(seen.cue, seen)
     return list(out.values())
 
 
-def _sought(failed: TriedCall) -> Iterator[tuple[str, bool]]:
+def _missing_path(failed: TriedCall) -> Iterator[tuple[str, bool]]:
     """The only path that a call asked for, if it doesn't exist, and whether it is a folder."""
     if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
         return
-    paths = [failed.path] if failed.path else _files_of(failed)
+    paths = [failed.path] if failed.path else _shown_files(failed)
     named = [path for path in paths if not failed.shell or path in failed.step.output]
     if len(named) != 1 or any(mark in named[0] for mark in _PASSING):
         return
-    folder = "." not in _end(named[0], 1)
+    folder = "." not in _last_parts(named[0], 1)
     # The command may be installed elsewhere, which says nothing about a folder.
     if not folder or (failed.step.action.kind == "search" and not failed.shell and named[0] in failed.step.output):
         yield named[0].rstrip("/"), folder
 
 
-def _stays(path: str, run: Sequence[TriedCall]) -> bool:
+def _stays_missing(path: str, run: Sequence[TriedCall]) -> bool:
     """Whether a path is missing in the whole run: it is neither created nor found."""
     worked = (each for each in run if each.worked)
     # A pattern without matches is not a missing path.
@@ -98,20 +106,20 @@ def _stays(path: str, run: Sequence[TriedCall]) -> bool:
     return not any(each == path or each.startswith(f"{path}/") for each in met)
 
 
-def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) -> Iterator[_Found]:
+def _found_folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) -> Iterator[_FoundPath]:
     """Missing folders: what was looked for in them lies around them."""
     for at, path, folder in lost:
-        above, name = path.rpartition("/")[0], _end(path, 1)
+        above, name = path.rpartition("/")[0], _last_parts(path, 1)
         later = [each for each in run[at + 1 : at + 1 + SOON] if folder and above and each.worked and each.path]
         elsewhere = next((each for each in later if f"/{name}/" in f"/{each.path}/"), None)
-        around = next((each for each in later if _lies_in(each.path, above)), None)
+        around = next((each for each in later if f"/{above.strip('/')}/" in f"/{each.path}/"), None)
         if elsewhere is not None:
             there = f"{f'/{elsewhere.path}/'.partition(f'/{name}/')[0].removeprefix('/')}/{name}"
-            calls, proven = (run[at], elsewhere), _by_a_folder(path, there)
-            yield _Found(
+            calls, proven = (run[at], elsewhere), _differ_by_folder(path, there)
+            yield _FoundPath(
                 calls=calls,
-                missing=_end(path, 2),
-                lies=_end(there, PLACES),
+                missing=_last_parts(path, 2),
+                lies=_last_parts(there, PLACES),
                 sought=path,
                 place=there,
                 folder=True,
@@ -119,8 +127,8 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
             )
         elif around is not None:
             calls = run[at], around
-            short = _end(path, 2), _end(above, 2)
-            yield _Found(
+            short = _last_parts(path, 2), _last_parts(above, 2)
+            yield _FoundPath(
                 calls=calls, missing=short[0], lies=short[1], sought=path, place=above, folder=True, proven=True
             )
     files: dict[str, list[tuple[int, str]]] = {}
@@ -128,50 +136,45 @@ def _folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) ->
         if not folder:
             files.setdefault(path.rpartition("/")[0], []).append((at, path))
     for home, several in files.items():
-        if len({path for _, path in several}) < 2 or not _stays(home, run):
+        if len({path for _, path in several}) < 2 or not _stays_missing(home, run):
             continue
         above = home.rpartition("/")[0]
-        wanted = {f"{above}/{_end(path, 1)}" for _, path in several}
+        wanted = {f"{above}/{_last_parts(path, 1)}" for _, path in several}
         if found := next((each for each in run[several[0][0] :] if each.worked and each.path in wanted), None):
             shown = (*(run[at] for at, _ in several[:2]), found)
-            short = _end(home, 2), _end(above, 2)
-            yield _Found(
+            short = _last_parts(home, 2), _last_parts(above, 2)
+            yield _FoundPath(
                 calls=shown, missing=short[0], lies=short[1], sought=home, place=above, folder=True, proven=True
             )
 
 
-def _lies_in(path: str, folder: str) -> bool:
-    """Whether a path is in a folder, which may be named from another root."""
-    return f"/{folder.strip('/')}/" in f"/{path}/"
-
-
-def _files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_Found]:
+def _found_files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_FoundPath]:
     """The right place or name of a file: the next file read that may be meant."""
     later = run[at + 1 : at + 1 + SOON]
-    read = [(each, path) for each in later for path in _read_in(each)]
-    found = next(((each, path) for each, path in read if _is_meant(sought, path)), None)
-    found = found or next(((each, path) for each, path in read if _is_alike(sought, path)), None)
+    read = [(each, path) for each in later for path in _files_read(each)]
+    found = next(((each, path) for each, path in read if _is_same_name(sought, path)), None)
+    found = found or next(((each, path) for each, path in read if _is_similar_name(sought, path)), None)
     if found is None:
         return
     each, path = found
-    name, other = _end(sought, 1), _end(path, 1)
-    beside = name != other and not _is_meant(sought, path)
-    missing = _end(sought, 1 if name != other and not beside else 2)
-    lies = _end(path, 2 if beside else 1 if name != other else PLACES)
+    name, other = _last_parts(sought, 1), _last_parts(path, 1)
+    beside = name != other and not _is_same_name(sought, path)
+    missing = _last_parts(sought, 1 if name != other and not beside else 2)
+    lies = _last_parts(path, 2 if beside else 1 if name != other else PLACES)
     # A path that only adds folders is not another place, and a path in the failure itself is not news.
     same = lies.endswith(missing) or missing.endswith(lies)
     if not same and not names_thing(run[at].step.output, lies):
-        proven = beside or (name == other and _by_a_folder(sought, path))
-        yield _Found(calls=(run[at], each), missing=missing, lies=lies, sought=sought, place=path, proven=proven)
+        proven = beside or (name == other and _differ_by_folder(sought, path))
+        yield _FoundPath(calls=(run[at], each), missing=missing, lies=lies, sought=sought, place=path, proven=proven)
 
 
-def _read_in(each: TriedCall) -> Sequence[str]:
+def _files_read(each: TriedCall) -> Sequence[str]:
     if not each.worked or each.step.action.kind != "read":
         return ()
-    return [each.path] if each.path else _files_of(each)
+    return [each.path] if each.path else _shown_files(each)
 
 
-def _files_of(each: TriedCall) -> list[str]:
+def _shown_files(each: TriedCall) -> list[str]:
     """The arguments of a command that shows files."""
     step = main_step(each.command_line) if each.shell else None
     if step is None or step.name not in _SHOWS:
@@ -179,9 +182,9 @@ def _files_of(each: TriedCall) -> list[str]:
     return [word for word in step.words[1:] if _FILE.fullmatch(word)]
 
 
-def _is_meant(sought: str, path: str) -> bool:
+def _is_same_name(sought: str, path: str) -> bool:
     """Whether a file has the name that was looked for, apart from its extension or case."""
-    one, other = _end(sought, 1).lower(), _end(path, 1).lower()
+    one, other = _last_parts(sought, 1).lower(), _last_parts(path, 1).lower()
     if path == sought or not other:
         return False
     stem, ending = one.rpartition(".")[0], one.rpartition(".")[2]
@@ -189,7 +192,7 @@ def _is_meant(sought: str, path: str) -> bool:
     return one == other or (bool(stem) and alike)
 
 
-def _is_alike(sought: str, path: str) -> bool:
+def _is_similar_name(sought: str, path: str) -> bool:
     """Whether a file in the same folder has a name similar to the one that was looked for: `clean_test.go`."""
     (home, _, one), (there, _, other) = sought.rpartition("/"), path.rpartition("/")
     (stem, _, ending), (their, _, its) = one.rpartition("."), other.rpartition(".")
@@ -197,45 +200,43 @@ def _is_alike(sought: str, path: str) -> bool:
         return False  # `settings.local` exists besides `settings`, not instead of it.
     if home != there or ending != its or bool(_A_TEST.search(one)) != bool(_A_TEST.search(other)):
         return False
-    same = _shared(stem, their)
+    same = _common_prefix_length(stem, their)
     return same >= _LEAST_ALIKE or same == min(len(stem), len(their))
 
 
-def _by_a_folder(sought: str, path: str) -> bool:
+def _differ_by_folder(sought: str, path: str) -> bool:
     """Whether two paths with one file name differ only by one folder."""
     one, other = sought.split("/"), path.split("/")
-    front = _shared(one, other)
-    back = _shared(one[front:][::-1], other[front:][::-1])
+    front = _common_prefix_length(one, other)
+    back = _common_prefix_length(one[front:][::-1], other[front:][::-1])
     left, come = len(one) - front - back, len(other) - front - back
     return back > 0 and left + come == 1
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _common_prefix_length(one: Sequence[str], other: Sequence[str]) -> int:
     """How many parts both have in common at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _end(path: str, parts: int) -> str:
+def _last_parts(path: str, parts: int) -> str:
     return "/".join(path.rstrip("/").split("/")[-parts:])
 
 
-def _why(material: RunMaterial, found: _Found, said: Said) -> Reason | None:
+def _stated_reason(material: RunMaterial, found: _FoundPath, said: RunSentences) -> Reason | None:
     """The sentence in which the agent says where the file is."""
     messages = {message.id: message for message in material.messages}
-    first, last = place_of(messages, found.calls[0]), place_of(messages, found.calls[-1])
-    name = _end(found.lies, 1)
+    first, last = result_position(messages, found.calls[0]), result_position(messages, found.calls[-1])
+    name = _last_parts(found.lies, 1)
     spoken = said.between(first, last + SAID_AFTER)
-    return next(
-        (one for one in spoken if one.firm and names_thing(one.text, name) and not speaks_of_code(one.text)), None
-    )
+    return next((one for one in spoken if one.firm and names_thing(one.text, name) and not names_code(one.text)), None)
 
 
-def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Observation | None:
+def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -> Observation | None:
     messages = {message.id: message for message in material.messages}
     names = [name for each in found.calls for name in each.step.sources]
     sources = cited_sources((*((why.message,) if why else ()), *names), messages)
-    missing = _written(found.sought, found.missing, material.project)
-    lies = _written(found.place, found.lies, material.project)
+    missing = _project_path(found.sought, found.missing, material.project)
+    lies = _project_path(found.place, found.lies, material.project)
     way = f"look in `{lies}`" if found.folder else f"use `{lies}`"
     text = f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
     if not is_supported(text, sources, messages):
@@ -260,15 +261,15 @@ def _observation(material: RunMaterial, found: _Found, why: Reason | None) -> Ob
         why=why.text if why else "",
         trigger=Trigger(
             path=f"{found.missing}/" if found.folder else found.missing,
-            above=_above(found, material.project),
-            unless=_unless(found),
+            above=_parent_in_project(found, material.project),
+            unless=_avoiding_paths(found),
         ),
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),
     )
 
 
-def _written(path: str, short: str, project: str) -> str:
+def _project_path(path: str, short: str, project: str) -> str:
     """A path within its project, or as it was written; `short` if it would be a path of this machine."""
     _, here, inside = path.rpartition(f"/{project}/") if path.startswith("/") else ("", ".", path.removeprefix("./"))
     if not here:
@@ -276,14 +277,14 @@ def _written(path: str, short: str, project: str) -> str:
     return inside.rstrip("/") if inside.rstrip("/").endswith(short) and len(inside) <= LONGEST else short
 
 
-def _above(found: _Found, project: str) -> str:
+def _parent_in_project(found: _FoundPath, project: str) -> str:
     """The folder of the project above the shown part of a missing path; empty if there is none, or it is unknown."""
     root = project.split("/", maxsplit=1)[0]
     inside = found.sought.partition(f"/{root}/")[2].removesuffix(found.missing).strip("/")
-    return _end(inside, 1) if found.sought.startswith("/") else ""
+    return _last_parts(inside, 1) if found.sought.startswith("/") else ""
 
 
-def _unless(found: _Found) -> tuple[str, ...]:
+def _avoiding_paths(found: _FoundPath) -> tuple[str, ...]:
     # Searching the folder around it doesn't show that one knows it.
     return () if found.folder else (found.lies,)
 
@@ -302,7 +303,7 @@ _PATH = lazy_re(r"(?:\./)?(?P<path>[^\s:]+/[^\s:]*)(?=[:\s]|$)")
 _LONG_WORD = lazy_re(r"\w{4,60}")
 
 
-class _Searching(Struct, frozen=True, kw_only=True):
+class _SearchCall(Struct, frozen=True, kw_only=True):
     """A call that searches."""
 
     call: TriedCall
@@ -314,36 +315,36 @@ class _Searching(Struct, frozen=True, kw_only=True):
     """The folder that fills its output."""
 
 
-def floods(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
+def flooding_folders(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The folders that flood searches of the whole project, a claim for each program and folder."""
-    found = [(at, each) for at, call in enumerate(run) if call.worked and (each := _search(material, call))]
+    found = [(at, each) for at, call in enumerate(run) if call.worked and (each := _parse_search(material, call))]
     used = {part for call in run for part in _parts_in_use(call)}
     by: dict[tuple[str, str], list[int]] = {}
     for at, each in found:
         if each.folder and each.folder not in used:
             by.setdefault((each.name, each.folder), []).append(at)
     searches = dict(found)
-    out = [_flood(material, searches, places, found) for places in by.values()]
-    return [each for each in out if each is not None] + list(_searched(material, by, found))
+    out = [_flood_observation(material, searches, places, found) for places in by.values()]
+    return [each for each in out if each is not None] + list(_search_counts(material, by, found))
 
 
-def _search(material: RunMaterial, call: TriedCall) -> _Searching | None:
+def _parse_search(material: RunMaterial, call: TriedCall) -> _SearchCall | None:
     given = call.step.call.arguments
     if call.shell:
-        steps = list(places_of_steps(shell_steps(call.command_line)))
+        steps = list(search_folders(shell_steps(call.command_line)))
         if len(steps) != 1:
             return None
         place, name = steps[0][1], steps[0][0].name
     elif isinstance(given, Mapping) and call.step.action.kind == "search":
-        place, name = place_of_tool(call.tool, given), call.tool
+        place, name = tool_search_folder(call.tool, given), call.tool
     else:
         return None
-    whole = is_whole(place, (material.project,))
-    folder = _flooding(call.step.output, place or "") if whole else ""
-    return _Searching(call=call, name=name, whole=whole, folder=folder)
+    whole = is_whole_project(place, (material.project,))
+    folder = _dominant_folder(call.step.output, place or "") if whole else ""
+    return _SearchCall(call=call, name=name, whole=whole, folder=folder)
 
 
-def _flooding(output: str, place: str) -> str:
+def _dominant_folder(output: str, place: str) -> str:
     """The folder in which most of the found lines lie, if these are many."""
     lines = Counter[str]()
     size = Counter[str]()
@@ -368,15 +369,15 @@ def _parts_in_use(call: TriedCall) -> Iterator[str]:
         yield from (call.path or call.step.action.subject).split("/")[:-1]
 
 
-def _flood(
+def _flood_observation(
     material: RunMaterial,
-    searches: Mapping[int, _Searching],
+    searches: Mapping[int, _SearchCall],
     places: Sequence[int],
-    found: Sequence[tuple[int, _Searching]],
+    found: Sequence[tuple[int, _SearchCall]],
 ) -> Observation | None:
     first = searches[places[0]]
     messages = {message.id: message for message in material.messages}
-    narrower = next((each for at in places if (each := _narrower(at, searches[at], found)) is not None), None)
+    narrower = next((each for at in places if (each := _narrower_search(at, searches[at], found)) is not None), None)
     shown = [searches[at].call for at in places[:2]] + ([narrower.call] if narrower else [])
     sources = cited_sources((name for call in shown for name in call.step.sources), messages)
     way = f"name a folder or a kind of file, or leave `{first.folder}` out"
@@ -387,7 +388,7 @@ def _flood(
     others = sum(each.whole and each.name == first.name and not each.folder for _, each in found)
     shell = first.call.shell
     return Observation(
-        cue=f"{FLOODS}{plain_name(first.name)}: {first.folder}",
+        cue=f"{FLOODS}{cue_part(first.name)}: {first.folder}",
         category="failure",
         session=material.session,
         project=material.project,
@@ -404,7 +405,7 @@ def _flood(
     )
 
 
-def _narrower(at: int, flooded: _Searching, found: Sequence[tuple[int, _Searching]]) -> _Searching | None:
+def _narrower_search(at: int, flooded: _SearchCall, found: Sequence[tuple[int, _SearchCall]]) -> _SearchCall | None:
     """A later search for the same that excludes something and finds what was looked for."""
     words = frozenset(_LONG_WORD.findall(flooded.call.step.command))
     for later, each in found:
@@ -414,15 +415,15 @@ def _narrower(at: int, flooded: _Searching, found: Sequence[tuple[int, _Searchin
     return None
 
 
-def _searched(
-    material: RunMaterial, by: Mapping[tuple[str, str], Sequence[int]], found: Sequence[tuple[int, _Searching]]
+def _search_counts(
+    material: RunMaterial, by: Mapping[tuple[str, str], Sequence[int]], found: Sequence[tuple[int, _SearchCall]]
 ) -> Iterator[Observation]:
     """How often each program searched the whole project: a statistic, no lesson."""
     for name in dict.fromkeys(each.name for _, each in found if each.whole):
         flooded = sum(len(places) for (program, _), places in by.items() if program == name)
         every = sum(each.whole and each.name == name for _, each in found)
         yield Observation(
-            cue=f"{SEARCHED}{plain_name(name)}",
+            cue=f"{SEARCHED}{cue_part(name)}",
             category="failure",
             session=material.session,
             project=material.project,

@@ -46,26 +46,26 @@ def refuses_value(error: str) -> bool:
     return bool(_VALUE.search(error))
 
 
-def takes_less(error: str) -> bool:
+def reports_extra_arguments(error: str) -> bool:
     """Whether a program reports too many arguments."""
     return bool(_TOO_MANY.search(error))
 
 
-def is_unknown(error: str) -> bool:
+def reports_unknown_task(error: str) -> bool:
     """Whether a task runner or a program with subcommands reports an unknown task or subcommand."""
     return bool(_TASK.search(error))
 
 
-def refuses(line: str) -> bool:
+def rejects_usage(line: str) -> bool:
     """Whether a line of a program's output refuses the way it was called."""
     return any(kind.search(line) for kind in (_FLAG, _VALUE, _TOO_MANY, _TASK))
 
 
-def named_in(lines: list[str], wrong: tuple[str, ...]) -> str:
+def line_naming(lines: list[str], wrong: tuple[str, ...]) -> str:
     """The line that names what was `wrong`, preferably one that refuses it; empty if there is none."""
     short = [line for line in lines if len(line) <= LONGEST_WHY and line.isprintable()]
     # A short flag is named without its hyphen: "illegal option -- A".
     bare = {name.lstrip("-") for name in wrong}
-    refusing = (line for line in short if refuses(line) and any(names_thing(line, name) for name in bare))
+    refusing = (line for line in short if rejects_usage(line) and any(names_thing(line, name) for name in bare))
     naming = (line for line in short if any(names_thing(line, name) for name in wrong))
     return next(refusing, next(naming, ""))

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import cached_data, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.topics import Rulings
 from ireneo.language.words import terms
@@ -74,85 +74,87 @@ class Goal:
         self._text = text[:LONGEST_GOAL]
         self._words = frozenset(terms(FOLDERS.sub("", self._text)))
         # Among equally similar tasks the latest first, in the order of the store.
-        likely = sorted(((self._likeness(each), each) for each in self._tasks), key=lambda pair: -pair[0])
+        likely = sorted(((self._similarity(each), each) for each in self._tasks), key=lambda pair: -pair[0])
         self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
         self._in_session = Counter(each.session for each in self._tasks)
 
-    def names(self, trigger: Trigger) -> bool:
+    def names_call(self, trigger: Trigger) -> bool:
         """Whether the goal names the calls of a trap as they are typed: by its command, or else its path."""
         path = trigger.path.rstrip("/")
         beside = (*trigger.words, *((path,) if path else ()))
         # A path of a single word may be an ordinary word.
-        called = self._types(trigger.command) if trigger.command else "/" in path or "." in path
-        return called and all(map(self._has, beside))
+        called = self._has_command(trigger.command) if trigger.command else "/" in path or "." in path
+        return called and all(map(self._has_word, beside))
 
-    def _types(self, command: str) -> bool:
+    def _has_command(self, command: str) -> bool:
         if " " in command:
-            return self._has(command)
+            return self._has_word(command)
         # A single word may be an ordinary one: it is a command only at the start of code.
         return any(code.split()[:1] == [command] for code in _CODE.findall(self._text))
 
-    def _has(self, said: str) -> bool:
+    def _has_word(self, said: str) -> bool:
         return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w-])", self._text) is not None
 
-    def touches(self, lesson: str) -> bool:
+    def shares_specific_word(self, lesson: str) -> bool:
         """Whether the goal and the text of a lesson share a specific word other than a verb, a common subject."""
         return any(map(self._is_specific, _subjects(self._text) & _subjects(lesson)))
 
-    def shares(self, lesson: str) -> bool:
+    def shares_word(self, lesson: str) -> bool:
         """Whether they share any word other than a verb, however many lessons have it."""
         return not _subjects(self._text).isdisjoint(_subjects(lesson))
 
-    def concerns(self, lesson: Content, sessions: Collection[str]) -> float:
+    def relevance(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
-        done = self._by_commands(lesson) + self._by_runs(sessions)
-        return min(self._by_words(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
+        done = self._command_relevance(lesson) + self._session_relevance(sessions)
+        return min(self._word_relevance(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
 
-    def _weight(self, word: str) -> float:
+    def _word_weight(self, word: str) -> float:
         return math.log(1 + self._size / (1 + self._known[word]))
 
-    def _sum(self, words: Iterable[str]) -> float:
-        return sum(map(self._weight, words))
+    def _total_weight(self, words: Iterable[str]) -> float:
+        return sum(map(self._word_weight, words))
 
     def _is_specific(self, word: str) -> bool:
         return self._known[word] <= max(FEW, TELLING * self._size)
 
-    def _likeness(self, task: PastTask) -> float:
+    def _similarity(self, task: PastTask) -> float:
         shared = self._words & task.words
         if sum(map(self._is_specific, shared)) < LEAST_SHARED:
             return LIKE if self._type and task.task_type == self._type else 0.0
-        return self._sum(shared) / math.sqrt((self._sum(self._words) or 1.0) * (self._sum(task.words) or 1.0))
+        return self._total_weight(shared) / math.sqrt(
+            (self._total_weight(self._words) or 1.0) * (self._total_weight(task.words) or 1.0)
+        )
 
-    def _by_words(self, lesson: Content, least: int) -> float:
+    def _word_relevance(self, lesson: Content, least: int) -> float:
         shared = self._words & lesson.words
-        said = self._sum(shared) / (self._sum(lesson.words) or 1.0)
+        said = self._total_weight(shared) / (self._total_weight(lesson.words) or 1.0)
         if sum(map(self._is_specific, shared)) < least:
             said = 0.0
-        return max(said, self._by_names(lesson))
+        return max(said, self._task_name_relevance(lesson))
 
-    def _by_names(self, lesson: Content) -> float:
+    def _task_name_relevance(self, lesson: Content) -> float:
         """How well the goal names the lesson's task of the project: “integration” for ``make integration``."""
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
         shares = (
-            self._sum(each & self._words) / (self._sum(each) or 1.0)
+            self._total_weight(each & self._words) / (self._total_weight(each) or 1.0)
             for each in names
             if any(map(self._is_specific, each))
         )
         return max(shares, default=0.0)
 
-    def _by_commands(self, lesson: Content) -> float:
+    def _command_relevance(self, lesson: Content) -> float:
         """How much more often similar tasks ran its command than others."""
         shares = (
-            self._share([task for task in self._tasks if command in task.commands])
+            self._share_of_similar([task for task in self._tasks if command in task.commands])
             for command in set(map(_command, lesson.codes))
         )
         return max(shares, default=0.0)
 
-    def _by_runs(self, sessions: Collection[str]) -> float:
+    def _session_relevance(self, sessions: Collection[str]) -> float:
         """How much more often similar tasks met it than others."""
-        return self._share([task for task in self._tasks if task.session in sessions])
+        return self._share_of_similar([task for task in self._tasks if task.session in sessions])
 
-    def _share(self, tasks: Sequence[PastTask]) -> float:
+    def _share_of_similar(self, tasks: Sequence[PastTask]) -> float:
         """The share of similar tasks that are among `tasks`; 0 if other tasks are there as often."""
         if not tasks or not self._alike:
             return 0.0
@@ -207,8 +209,8 @@ LINES_TOGETHER = 3
 """How many adjacent lines of a file are read together."""
 
 
-@from_data
-def _frame() -> frozenset[str]:
+@cached_data
+def _frequent_words() -> frozenset[str]:
     """Words that most lessons have."""
     return frozenset(terms("when fails with run first use project says said instead"))
 
@@ -225,10 +227,10 @@ def content_of(text: str) -> Content:
     """The content of a lesson, or of a line of a file, without the reason."""
     bare = FOLDERS.sub("", _TIMES.sub("", _REASON.sub("", text)))
     codes = frozenset(" ".join(each.split()) for each in _IN_TICKS.findall(bare))
-    return Content(words=frozenset(terms(bare)) - _frame(), codes=codes)
+    return Content(words=frozenset(terms(bare)) - _frequent_words(), codes=codes)
 
 
-def alike(one: Content, other: Content) -> bool:
+def say_the_same(one: Content, other: Content) -> bool:
     """Whether two lessons say the same: about the same commands, in mostly the same words."""
     if one.codes != other.codes and (one.codes or other.codes):
         # One may name fewer things, for example if only the other quotes an error.
@@ -242,16 +244,16 @@ def alike(one: Content, other: Content) -> bool:
     return least >= LEAST_WORDS and len(one.words & other.words) >= SAME_SHARE * least
 
 
-def first_of_each(contents: Sequence[Content]) -> list[int]:
+def first_occurrences(contents: Sequence[Content]) -> list[int]:
     """The indexes of the contents that don't repeat an earlier one."""
     kept: list[int] = []
     for at, each in enumerate(contents):
-        if not any(alike(each, contents[before]) for before in kept):
+        if not any(say_the_same(each, contents[before]) for before in kept):
             kept.append(at)
     return kept
 
 
-class SaidAlready:
+class FileStatements:
     """Whether files already say the same as a lesson."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -263,7 +265,7 @@ class SaidAlready:
                 together = " ".join(lines[start : start + LINES_TOGETHER])
                 self._windows.append((frozenset(terms(together)), " ".join(together.split())))
 
-    def says(self, content: Content) -> bool:
+    def has_statement(self, content: Content) -> bool:
         """Whether some adjacent lines have all its commands, and nearly all its words."""
         if len(content.words) < LEAST_WORDS:
             return False
@@ -279,4 +281,4 @@ def says_the_same(cue: str, text: str, record: Record) -> bool:
     if is_ruling(cue) or is_ruling(record.cue):
         return is_ruling(cue) and is_ruling(record.cue) and same_ruling(cue, record.cue)
     said = content_of(text)
-    return any(alike(said, content_of(each)) for each in (record.text, record.drawn) if each)
+    return any(say_the_same(said, content_of(each)) for each in (record.text, record.drawn) if each)

@@ -17,7 +17,7 @@ from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.faults import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
 from ireneo.lessons.guard import NOTHING
 from ireneo.lessons.naming import programs
-from ireneo.lessons.refusals import is_unknown, refuses_flag, refuses_value, takes_less
+from ireneo.lessons.refusals import refuses_flag, refuses_value, reports_extra_arguments, reports_unknown_task
 from ireneo.lessons.run import Trigger
 from ireneo.lessons.shell import TriedCall
 from ireneo.patterns import lazy_re
@@ -89,7 +89,7 @@ class Remedy(Struct, frozen=True, kw_only=True):
     trigger: Trigger | None
 
 
-def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
+def is_stated_in_output(failed: TriedCall, remedy: Remedy) -> bool:
     """Whether the output of a failure states the remedy, so that any agent finds it at once.
 
     Paths of system programs count too: they are specific to a machine, not to the project. A variable that must be set
@@ -97,14 +97,14 @@ def is_in_sight(failed: TriedCall, remedy: Remedy) -> bool:
     """
     if remedy.label.startswith("set:"):
         return False
-    if any(refuse(failed.step.error) for refuse in (refuses_flag, refuses_value, takes_less)):
+    if any(refuse(failed.step.error) for refuse in (refuses_flag, refuses_value, reports_extra_arguments)):
         return True
     here = remedy.label == "start" and remedy.names[0].startswith((*_OF_A_SYSTEM, "command "))
     said = () if remedy.names == _WHOLE else remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
     return here or any(names_thing(failed.step.output, name) for name in said)
 
 
-def is_of_a_machine(way_out: str) -> bool:
+def is_machine_specific(way_out: str) -> bool:
     """Whether a way out starts a system program at another place."""
     return way_out.startswith(tuple(f"use `{place}" for place in (*_OF_A_SYSTEM, "command ")))
 
@@ -118,17 +118,19 @@ _WITHOUT_CHECKS = lazy_re(
 
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The remedy of the failure at `at`; None if the structure shows none, or one that turns off a check."""
-    found = _shown_remedy(run, at)
+    found = _structural_remedy(run, at)
     return None if found is None or _WITHOUT_CHECKS.search(found.words) else found
 
 
-def _shown_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
+def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     if not failed.program or failed.faults[0] == FOUND_NOTHING:
         return None
     if not failed.shell:
         return _other_argument(run, at)
-    bare = _bare(run, at) or _unwrapped(run, at) or _started_otherwise(run, at) or _of_a_line(run, at)
+    bare = (
+        _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at) or _corrected_line(run, at)
+    )
     if bare is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
@@ -136,15 +138,15 @@ def _shown_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return _other_program(run, at)
     if not again.worked and again.faults == failed.faults:
         same = again.step.command == failed.step.command
-        return None if same else _written_otherwise(run[:at], failed, again, ())
+        return None if same else _changed_spelling(run[:at], failed, again, ())
     between = run[at + 1 : run.index(again)]
     if any(each.step.action.kind in CHANGES and each.worked for each in between):
         return None
-    otherwise = _to_a_branch(failed, again) or _written_otherwise(run[:at], failed, again, between)
-    return otherwise or _after(run, at, between, again) or _other_program(run, at)
+    otherwise = _push_to_other_branch(failed, again) or _changed_spelling(run[:at], failed, again, between)
+    return otherwise or _preceding_command(run, at, between, again) or _other_program(run, at)
 
 
-def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
+def _without_prefix_steps(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same command without what failed before it: a missing wrapper, a missing folder."""
     failed = run[at]
     steps = shell_steps(failed.command_line)
@@ -167,18 +169,23 @@ def _bare(run: Sequence[TriedCall], at: int) -> Remedy | None:
             names=(name,),
             wrong=(name,),
             tries=(failed, each),
-            worked=_helped(failed, each),
+            worked=_got_further(failed, each),
             trigger=trigger,
         )
     return None
 
 
-def _unwrapped(run: Sequence[TriedCall], at: int) -> Remedy | None:
+def _without_wrapper(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same command without the program before it, which doesn't know that subcommand."""
     failed = run[at]
-    step = _step(failed)
+    step = _named_step(failed)
     before, _, name = failed.program.partition(" ")
-    if step is None or not name or not is_unknown(failed.step.error) or not names_thing(failed.step.error, name):
+    if (
+        step is None
+        or not name
+        or not reports_unknown_task(failed.step.error)
+        or not names_thing(failed.step.error, name)
+    ):
         return None
     for each in run[at + 1 : at + 1 + SOON]:
         if each.shell and any(then.words == step.words[1:] for then in shell_steps(each.command_line)):
@@ -188,13 +195,13 @@ def _unwrapped(run: Sequence[TriedCall], at: int) -> Remedy | None:
                 names=(before,),
                 wrong=(name,),
                 tries=(failed, each),
-                worked=_helped(failed, each),
+                worked=_got_further(failed, each),
                 trigger=Trigger(command=failed.program),
             )
     return None
 
 
-def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
+def _other_start(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same program, started by another path or through another wrapper."""
     failed = run[at]
     missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
@@ -203,9 +210,9 @@ def _started_otherwise(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if _is_misnamed(failed, missing[0]):
         return None
-    before, now = _start(failed), _start(again)
+    before, now = _start_of(failed), _start_of(again)
     # If a system program was called by its path, the path may be the cause.
-    if before == now or before.startswith(_OF_A_SYSTEM) or not _helped(failed, again):
+    if before == now or before.startswith(_OF_A_SYSTEM) or not _got_further(failed, again):
         return None
     apart = not names_thing(before, now)
     return Remedy(
@@ -225,9 +232,9 @@ def _is_misnamed(failed: TriedCall, missing: str) -> bool:
     return name in missing and name not in _ENDS.split(missing)
 
 
-def _start(each: TriedCall) -> str:
+def _start_of(each: TriedCall) -> str:
     """How a program was started."""
-    step = _step(each)
+    step = _named_step(each)
     if step is None or not step.words:
         return each.shown
     if step.words[0].startswith(_OF_A_SYSTEM) and not step.through:
@@ -235,7 +242,7 @@ def _start(each: TriedCall) -> str:
     return f"command {each.shown}" if "command" in step.through else each.shown
 
 
-def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
+def _corrected_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same line with a change in the failed step only."""
     failed = run[at]
     steps = shell_steps(failed.command_line)
@@ -245,7 +252,7 @@ def _of_a_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
         if each.worked and len(steps) == len(then) and len(other) == 1:
             one, two = other[0]
             if one.name == two.name == failed.program and refuses_flag(failed.step.error):
-                return _written_otherwise(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
+                return _changed_spelling(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
     return None
 
 
@@ -262,11 +269,11 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         if added and given[dropped[0]] != then[added[0]]:
             return None
         # Without the argument that holds its subject it was another call.
-        return _argument_named(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
+        return _argument_remedy(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
     if changed == sorted(added) and 0 < len(added) <= _MOST_ADDED:
-        return _asked_for(failed, again, changed)
-    if len(changed) == 1 and (several := _several(given.get(changed[0]))) and not _several(then.get(changed[0])):
-        return _one_at_a_time(failed, again, changed[0], several)
+        return _requested_arguments(failed, again, changed)
+    if len(changed) == 1 and (several := _item_count(given.get(changed[0]))) and not _item_count(then.get(changed[0])):
+        return _single_item(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
     before, value = given.get(key), then.get(key)
     # The failure must name the wrong value: otherwise the cause is only a guess.
@@ -289,7 +296,7 @@ _SUBJECTS = frozenset("path file_path filepath filename file".split())
 """Arguments that hold the subject of a call."""
 
 
-def _argument_named(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
+def _argument_remedy(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
     """The same call without an argument, or with it under its right name."""
     return Remedy(
         label=f"swap:{name}:{right}" if right else f"no:{name}",
@@ -307,7 +314,7 @@ _SHOWN_PARTS = 2
 """Parts of a path that are shown of a file."""
 
 
-def _asked_for(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Remedy | None:
+def _requested_arguments(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Remedy | None:
     """The same call with arguments that the refusal asks for, for example if a file is too large to be read at once."""
     if not again.worked or not all(names_thing(failed.step.output, name) for name in names):
         return None
@@ -325,12 +332,12 @@ def _asked_for(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Rem
     )
 
 
-def _several(given: object) -> int:
+def _item_count(given: object) -> int:
     """The number of items of an argument, if there are several."""
     return len(given) if isinstance(given, list) and len(given) > 1 else 0
 
 
-def _one_at_a_time(failed: TriedCall, again: TriedCall, name: str, several: int) -> Remedy | None:
+def _single_item(failed: TriedCall, again: TriedCall, name: str, several: int) -> Remedy | None:
     """The same call with one item instead of several, if that was the cause."""
     if not _COUNTS.search(failed.step.error) and not names_thing(failed.step.error, str(several)):
         return None
@@ -348,22 +355,22 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """Another program with the same purpose: it got the same arguments, and the first program is missing."""
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
-    unknown = is_unknown(failed.step.error)
+    unknown = reports_unknown_task(failed.step.error)
     lost = _CANNOT_START.search(failed.faults[0])
     if failed.faults[0] == TESTS_FAILED or (lost and _is_misnamed(failed, lost[0])):
         return None
-    wanted, words = _given(failed) if missing else frozenset[str](), _given_words(failed)
+    wanted, words = _path_arguments(failed) if missing else frozenset[str](), _given_words(failed)
     for each in run[at + 1 : at + 1 + SOON]:
         name = each.program
         plain = name in _SHELL_WORDS - {"test", "python"} or name in programs().looks_only
         usable = not plain and _PROGRAM_NAME.match(name)
         other = each.shell and name != failed.program and each.step.action.kind in ("run", "check")
-        alike = bool(wanted & _given(each)) or (bool(words) and words == _given_words(each))
+        alike = bool(wanted & _path_arguments(each)) or (bool(words) and words == _given_words(each))
         # The argument itself is not an alternative: executing a test file says nothing about the project's tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
         if of_the_case:
             continue
-        if other and usable and each.worked and (_are_of_one(failed, each) or (alike and not unknown)):
+        if other and usable and each.worked and (_are_related_tasks(failed, each) or (alike and not unknown)):
             return Remedy(
                 label=f"use:{each.shown}",
                 words=f"use `{each.shown}`",
@@ -376,16 +383,16 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     return None
 
 
-def _are_of_one(failed: TriedCall, each: TriedCall) -> bool:
+def _are_related_tasks(failed: TriedCall, each: TriedCall) -> bool:
     """Whether two commands are tasks of one runner: the first is unknown, or timed out and includes the second."""
     one, other = failed.program.split(), each.program.split()
     if len(one) < 2 or one[:-1] != other[:-1] or failed.program == each.program:
         return False
     less = failed.faults[0] == TIMED_OUT and one[-1].startswith(other[-1])
-    unknown = is_unknown(failed.step.error) and names_thing(failed.step.error, one[-1])
+    unknown = reports_unknown_task(failed.step.error) and names_thing(failed.step.error, one[-1])
     # A runner's tasks serve one project; the subcommands of another program have different purposes.
     runs_tasks = len(one) > 2 or one[0] in programs().tasks
-    same = runs_tasks or one[-1][:_ALIKE] == other[-1][:_ALIKE] or bool(_given(failed) & _given(each))
+    same = runs_tasks or one[-1][:_ALIKE] == other[-1][:_ALIKE] or bool(_path_arguments(failed) & _path_arguments(each))
     return less or (unknown and same and not _are_siblings(one[-1], other[-1]))
 
 
@@ -402,20 +409,20 @@ def _are_siblings(one: str, other: str) -> bool:
 _PARTS = lazy_re(r"[:._-]+")
 
 
-def _written_otherwise(
+def _changed_spelling(
     before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, between: Sequence[TriedCall]
 ) -> Remedy | None:
     """The same command with one difference: a flag, a variable, a folder or a wrapper."""
     unknown = refuses_flag(failed.step.error)
     if failed.program in _SHELL_WORDS | programs().looks_only and not unknown:
         return None
-    acted = any(each.worked and _acts(each) for each in between)
-    option = () if acted else _option(_given_words(failed), _given_words(again))
+    acted = any(each.worked and _has_effect(each) for each in between)
+    option = () if acted else _added_option(_given_words(failed), _given_words(again))
     if option:
-        return _with_option(before, failed, again, option)
-    if acted or _words_of(again) != _words_of(failed):
+        return _option_remedy(before, failed, again, option)
+    if acted or _plain_arguments(again) != _plain_arguments(failed):
         # The error of a part is not that of the whole, whatever else was run.
-        return _with_fewer(failed, again) or _with_another(failed, again)
+        return _fewer_arguments(failed, again) or _other_value(failed, again)
     flags, now = _flags_of(failed), _flags_of(again)
     common = frozenset[str]() if unknown else _TOO_COMMON
     added, dropped = sorted(now - flags - common), sorted(flags - now - common)
@@ -425,12 +432,12 @@ def _written_otherwise(
     moved = _folder(failed) != _folder(again)
     if len(added) + len(come) + moved > 1 or len(dropped) > 1 or gone:
         return None
-    tries, worked = (failed, again), _helped(failed, again)
+    tries, worked = (failed, again), _got_further(failed, again)
     wrapped = _wrappers(again)
     if wrapped != _wrappers(failed):
-        return None if added or come or moved or dropped or not wrapped else _wrapped(failed, again, wrapped[0])
+        return None if added or come or moved or dropped or not wrapped else _wrapper_remedy(failed, again, wrapped[0])
     if moved and not dropped:
-        return _in_folder(failed, again)
+        return _folder_remedy(failed, again)
     if come and not dropped:
         said = sorted(come)[0]
         name = said.partition("=")[0]
@@ -447,8 +454,8 @@ def _written_otherwise(
     if given:
         label, words = f"with:{given}", f"give it `{given}`"
     if given and left:
-        label, words = f"swap:{left}:{_letters(given)}", f"give it `{given}` in place of `{left}`"
-    about = (left,) if left else _targets(failed)
+        label, words = f"swap:{left}:{_sorted_short_flags(given)}", f"give it `{given}` in place of `{left}`"
+    about = (left,) if left else _target_path(failed)
     trigger = Trigger(
         command=failed.program, words=about, unless=(given.partition("=")[0],) if given and " " not in given else ()
     )
@@ -457,12 +464,12 @@ def _written_otherwise(
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
 
 
-def _to_a_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
+def _push_to_other_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
     """A push to a branch other than the protected one that refused it."""
     if failed.program != "git push" or not again.worked or not _PROTECTED.search(failed.step.output):
         return None
-    given = [word for word in _words_of(failed) if word in _TRUNKS]
-    if _words_of(again) == _words_of(failed):
+    given = [word for word in _plain_arguments(failed) if word in _TRUNKS]
+    if _plain_arguments(again) == _plain_arguments(failed):
         return None
     return Remedy(
         label="to:branch",
@@ -483,7 +490,7 @@ _PROTECTED = lazy_re(
 )
 
 
-def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
+def _fewer_arguments(failed: TriedCall, again: TriedCall) -> Remedy | None:
     """The same command with fewer arguments: for the whole project, or with no more than it takes."""
     given, then = _given_words(failed), _given_words(again)
     left = list(given)
@@ -495,7 +502,7 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
         return None
     label, words = "", ""
     wrong: tuple[str, ...] = ()
-    if takes_less(failed.step.error):
+    if reports_extra_arguments(failed.step.error):
         wrong = ("arg", "args", "argument", "arguments", "operand")
         if left[0] == "--":
             label, words = "fewer:--", "leave `--` and what follows it out"
@@ -517,12 +524,12 @@ def _with_fewer(failed: TriedCall, again: TriedCall) -> Remedy | None:
         names=_WHOLE if label == "whole" else ("--",),
         wrong=wrong,
         tries=(failed, again),
-        worked=_helped(failed, again),
+        worked=_got_further(failed, again),
         trigger=Trigger(command=failed.program, words=(left[0],)),
     )
 
 
-def _with_another(failed: TriedCall, again: TriedCall) -> Remedy | None:
+def _other_value(failed: TriedCall, again: TriedCall) -> Remedy | None:
     """The same command with another value, or without one of several; its error names the unknown one."""
     given, then = _given_words(failed), _given_words(again)
     changed = [at for at, (one, other) in enumerate(zip(given, then, strict=False)) if one != other]
@@ -543,19 +550,19 @@ def _with_another(failed: TriedCall, again: TriedCall) -> Remedy | None:
         names=(come[0] if come else left[0],),
         wrong=(left[0],),
         tries=(failed, again),
-        worked=_helped(failed, again),
+        worked=_got_further(failed, again),
         trigger=Trigger(command=failed.program, words=(*((flag,) if flag else ()), left[0]), unless=tuple(come)),
     )
 
 
-def _letters(flags: str) -> str:
+def _sorted_short_flags(flags: str) -> str:
     """Short flags combined and sorted: ``-v -e`` is ``-ev``."""
     words = flags.split()
     short = all(word[:1] == "-" != word[1:2] for word in words)
     return f"-{''.join(sorted(''.join(word[1:] for word in words)))}" if short else flags
 
 
-def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
+def _added_option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
     """The option with its values that `now` has and `before` lacks; empty if that is not the only difference."""
     more = len(now) - len(before)
     for at in range(len(before) + 1 if 1 < more <= _MOST_OF_AN_OPTION else 0):
@@ -566,35 +573,35 @@ def _option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def _with_option(before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, option: tuple[str, ...]) -> Remedy:
+def _option_remedy(before: Sequence[TriedCall], failed: TriedCall, again: TriedCall, option: tuple[str, ...]) -> Remedy:
     flag, *values = option
     spoken = {word for each in before for word in each.step.command.split()}
     # A value that the run mentioned before is its own branch or file.
     told = " ".join((flag, *(value for value in values if value not in spoken)))
     several = len(values) > 1
-    bare = several and not _words_of(failed)
+    bare = several and not _plain_arguments(failed)
     return Remedy(
         label=f"with:{flag if several else told}",
         words=f"give it `{told}`",
         names=(told, flag),
         wrong=() if several else (flag,),
         tries=(failed, again),
-        worked=_helped(failed, again),
+        worked=_got_further(failed, again),
         trigger=Trigger(
             command=failed.program,
-            words=_targets(failed),
+            words=_target_path(failed),
             given=NOTHING if bare else "",
             unless=(flag if several else told,),
         ),
     )
 
 
-def _targets(failed: TriedCall) -> tuple[str, ...]:
+def _target_path(failed: TriedCall) -> tuple[str, ...]:
     """The first path among the arguments: for another path the option may not be needed."""
     return tuple(word for word in _given_words(failed) if "/" in word and not word.startswith("-"))[:1]
 
 
-def _in_folder(failed: TriedCall, again: TriedCall) -> Remedy | None:
+def _folder_remedy(failed: TriedCall, again: TriedCall) -> Remedy | None:
     folder = _folder(again)
     name = folder.rstrip("/").rsplit("/", 1)[-1]
     if not _WORD.fullmatch(name) or folder.startswith(("/tmp", "/var")):
@@ -604,43 +611,45 @@ def _in_folder(failed: TriedCall, again: TriedCall) -> Remedy | None:
         words=f"run it in `{name}`",
         names=(name,),
         tries=(failed, again),
-        worked=_helped(failed, again),
+        worked=_got_further(failed, again),
         trigger=Trigger(command=failed.program, unless=(name,)),
     )
 
 
-def _wrapped(failed: TriedCall, again: TriedCall, wrapper: str) -> Remedy:
+def _wrapper_remedy(failed: TriedCall, again: TriedCall, wrapper: str) -> Remedy:
     return Remedy(
         label=f"use:{again.shown}",
         words=f"use `{again.shown}`",
         names=(again.shown, wrapper),
         wrong=(failed.program,),
         tries=(failed, again),
-        worked=_helped(failed, again),
+        worked=_got_further(failed, again),
         trigger=Trigger(command=failed.program, unless=(wrapper,)),
     )
 
 
-def _helped(failed: TriedCall, again: TriedCall) -> bool:
+def _got_further(failed: TriedCall, again: TriedCall) -> bool:
     """Whether a call got past the failure of another one: it worked, or reached its tests."""
     return again.worked or (again.faults[0] == TESTS_FAILED and failed.faults[0] not in (TESTS_FAILED, TIMED_OUT))
 
 
-def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], again: TriedCall) -> Remedy | None:
+def _preceding_command(
+    run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], again: TriedCall
+) -> Remedy | None:
     """A single command in between that had not been run before the failure."""
     failed = run[at]
-    doing = [each for each in between if each.worked and _acts(each)]
-    entered = _entered(failed, again) if not doing else ""
+    doing = [each for each in between if each.worked and _has_effect(each)]
+    entered = _activated_environment(failed, again) if not doing else ""
     if entered:
         return Remedy(
             label=f"first:{entered}",
             words=f"run `{entered}` first",
             names=(entered, entered.rsplit("/", 1)[-1]),
             tries=(failed, again),
-            worked=_helped(failed, again),
+            worked=_got_further(failed, again),
             trigger=Trigger(command=failed.program, unless=(entered.split()[-1],)),
         )
-    chained = [name for name in _names_in(again) if name != again.program]
+    chained = [name for name in _commands_in(again) if name != again.program]
     if doing:
         done, only = doing[-1], len({each.program for each in doing}) == 1
     else:
@@ -648,10 +657,13 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     name = _acting_name(done) if only else ""
     if not name:
         return None
-    program, version = name.partition(" -")[0], _version(done, name, failed) or _named_arguments(run[:at], done, name)
+    program, version = (
+        name.partition(" -")[0],
+        _requested_version(done, name, failed) or _named_arguments(run[:at], done, name),
+    )
     if _FINDING.search(failed.faults[0]) and not _WRITES_CODE.search(name):
         return None
-    if program in _names_in(failed) or _stands(run[max(0, at - WITHIN) : at], program, failed.program):
+    if program in _commands_in(failed) or _succeeded_before(run[max(0, at - WITHIN) : at], program, failed.program):
         return None
     return Remedy(
         label=f"first:{name}",
@@ -664,7 +676,7 @@ def _after(run: Sequence[TriedCall], at: int, between: Sequence[TriedCall], agai
     )
 
 
-def _version(done: TriedCall, name: str, failed: TriedCall) -> str:
+def _requested_version(done: TriedCall, name: str, failed: TriedCall) -> str:
     """The version among a command's arguments that the failure asked for."""
     given = next((step.words for step in shell_steps(done.command_line) if step.name == name), ())
     asked = failed.step.output
@@ -689,7 +701,7 @@ _MOST_NAMED = 2
 _NAMED = lazy_re(r"[A-Za-z@][\w@-]{1,40}")
 
 
-def _entered(failed: TriedCall, again: TriedCall) -> str:
+def _activated_environment(failed: TriedCall, again: TriedCall) -> str:
     """The environment that was activated for a command, but not for the one that failed."""
     stepped = [step for step in shell_steps(again.command_line) if step.words[:1] in (("source",), (".",))]
     if len(stepped) != 1 or len(stepped[0].words) != 2:  # It is more than `source` and its file.
@@ -702,7 +714,7 @@ def _entered(failed: TriedCall, again: TriedCall) -> str:
 def _acting_name(each: TriedCall) -> str:
     """The name of a command that changes something, with its short flags; empty for other commands."""
     name = each.shown
-    if not _may_come_first(each.program) or not _PROGRAM_NAME.match(name):
+    if not _is_reusable_command(each.program) or not _PROGRAM_NAME.match(name):
         return ""
     flags = _flags_of(each)
     if flags & _ONLY_TELLS or (_FORMATTERS.search(name) and flags & _FORMATTERS_TELL):
@@ -711,31 +723,31 @@ def _acting_name(each: TriedCall) -> str:
     return " ".join((name, *short))
 
 
-def _may_come_first(program: str) -> bool:
+def _is_reusable_command(program: str) -> bool:
     """Whether a command will exist in later runs: no script written for the case, and no line of code."""
     plain = program in _SHELL_WORDS or program in programs().looks_only or program[1:2] in ("", " ")
     return not (plain or _OF_A_CASE.search(program) or _LOOKS.search(program))
 
 
-def _acts(each: TriedCall) -> bool:
+def _has_effect(each: TriedCall) -> bool:
     return each.shell and each.step.action.kind not in _LOOKING and not _LOOKS.search(each.program)
 
 
-def _stands(before: Sequence[TriedCall], program: str, then: str) -> bool:
+def _succeeded_before(before: Sequence[TriedCall], program: str, then: str) -> bool:
     """Whether `program` had succeeded shortly before, so that it wasn't missing."""
     for each in reversed(before):
         if each.worked and (each.step.action.kind in CHANGES or each.program == then):
             return False
-        if each.worked and each.shell and program in _names_in(each):
+        if each.worked and each.shell and program in _commands_in(each):
             return True
     return False
 
 
-def _names_in(each: TriedCall) -> tuple[str, ...]:
+def _commands_in(each: TriedCall) -> tuple[str, ...]:
     return command_names(each.command_line)
 
 
-def _step(each: TriedCall) -> ShellStep | None:
+def _named_step(each: TriedCall) -> ShellStep | None:
     """The step of a command from which the call has its name."""
     command = each.command_line
     named = [step for step in shell_steps(command) if step.name == each.program]
@@ -743,7 +755,7 @@ def _step(each: TriedCall) -> ShellStep | None:
 
 
 def _given_words(each: TriedCall) -> tuple[str, ...]:
-    step = _step(each)
+    step = _named_step(each)
     return step.words[1:] if step else ()
 
 
@@ -752,12 +764,12 @@ def _flags_of(each: TriedCall) -> frozenset[str]:
 
 
 def _folder(each: TriedCall) -> str:
-    step = _step(each)
+    step = _named_step(each)
     return step.folder if step else ""
 
 
 def _wrappers(each: TriedCall) -> tuple[str, ...]:
-    step = _step(each)
+    step = _named_step(each)
     return tuple(name for name in step.through if name not in _PLAIN_WRAPPERS) if step else ()
 
 
@@ -771,14 +783,14 @@ def arguments_of(each: TriedCall) -> frozenset[str]:
     return frozenset(_given_words(each))
 
 
-def _words_of(each: TriedCall) -> list[str]:
+def _plain_arguments(each: TriedCall) -> list[str]:
     """The arguments of a command without flags."""
     return [word for word in _given_words(each) if not _FLAG.fullmatch(word)]
 
 
-def _given(each: TriedCall) -> frozenset[str]:
+def _path_arguments(each: TriedCall) -> frozenset[str]:
     """The arguments of a command that look like paths, except addresses, which two programs may write differently."""
-    named = (word for word in _words_of(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
+    named = (word for word in _plain_arguments(each) if len(word) >= _LEAST_GIVEN and ("/" in word or "." in word))
     return frozenset(word for word in named if not _NUMBERS.fullmatch(word))
 
 

@@ -48,15 +48,15 @@ def united_projects(observations: Iterable[Observation]) -> dict[str, frozenset[
     names = sorted(groups)
     for at, one in enumerate(names):
         for other in names[at + 1 :]:
-            if groups[one] is not groups[other] and _are_one(one, other, marks):
+            if groups[one] is not groups[other] and _is_same_repository(one, other, marks):
                 joined = groups[one] | groups[other]
                 groups.update(dict.fromkeys(joined, joined))
     return {name: frozenset(group) for name, group in groups.items() if len(group) > 1}
 
 
-def _are_one(one: str, other: str, marks: Mapping[str, Mapping[str, set[str]]]) -> bool:
+def _is_same_repository(one: str, other: str, marks: Mapping[str, Mapping[str, set[str]]]) -> bool:
     """Whether two projects are the same repository."""
-    if any(_lists(marks.get(a), a, b) for a, b in ((one, other), (other, one))):
+    if any(_lists_worktrees(marks.get(a), a, b) for a, b in ((one, other), (other, one))):
         return True
     mine, theirs = marks.get(one), marks.get(other)
     if mine is None or theirs is None or one.rsplit("/", 1)[-1] != other.rsplit("/", 1)[-1]:
@@ -68,7 +68,7 @@ def _are_one(one: str, other: str, marks: Mapping[str, Mapping[str, set[str]]]) 
     return len(exchanged) >= LEAST_COMMITS
 
 
-def _lists(mine: Mapping[str, set[str]] | None, name: str, other: str) -> bool:
+def _lists_worktrees(mine: Mapping[str, set[str]] | None, name: str, other: str) -> bool:
     """Whether git listed the folders of both as worktrees."""
     return mine is not None and {name, other} <= mine[WORKTREE]
 
@@ -94,14 +94,14 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
     away = False
     for step in run_steps(material) if material.project else ():
         command = command_of(step.call)
-        places = list(_places(command)) if _MOVES.search(command) else []
+        places = list(_git_folders(command)) if _MOVES.search(command) else []
         outside = any(not _is_within(each, material.project) for each in places)
         here = away
         for place in places:
             # Output of git in another folder belongs to another repository, until the run is back.
-            here = not _is_within(place, material.project) or (here and not _is_whole(place))
+            here = not _is_within(place, material.project) or (here and not _is_absolute(place))
         if not (here or outside or step.failed or "git" not in command):
-            told = list(_printed(command, step.output, material.project))
+            told = list(_printed_marks(command, step.output, material.project))
             for sort, mark in told:
                 found.setdefault(sort, {})[mark] = None
             sources = tuple(step.sources) if told else sources
@@ -123,7 +123,7 @@ def marks_of_repository(material: RunMaterial) -> list[Observation]:
     return [seen]
 
 
-def _places(command: str) -> Iterator[str]:
+def _git_folders(command: str) -> Iterator[str]:
     """The folders that a command changes to, or lets git work in, in order."""
     for step in shell_steps(command):
         words = step.words
@@ -133,38 +133,38 @@ def _places(command: str) -> Iterator[str]:
             yield from (words[at + 1] for at, each in enumerate(words[:-1]) if each == "-C")
 
 
-def _is_whole(place: str) -> bool:
+def _is_absolute(place: str) -> bool:
     return place.startswith(("/", "~")) or place[1:2] == ":"
 
 
 def _is_within(place: str, project: str) -> bool:
-    if _is_whole(place):
+    if _is_absolute(place):
         return project_of(directory=place) == project or f"/{project}/" in f"{place}/"
     return not place.startswith("..") and "$" not in place and place != "-"
 
 
-def _printed(command: str, output: str, project: str) -> Iterator[tuple[str, str]]:
+def _printed_marks(command: str, output: str, project: str) -> Iterator[tuple[str, str]]:
     """The marks in the output of a command, each with its kind."""
     names = {" ".join(each.name.split()[:2]) for each in shell_steps(command) if each.name.startswith("git ")}
     for line in output.splitlines() if names else ():
         if "git worktree" in names and (tree := _TREE.search(line)):
             yield WORKTREE, project_of(directory=tree[1])
         elif names & _OF_REMOTES and (url := _URL.search(line)):
-            yield REMOTE, _mark(f"{url[1]}/{url[2]}".lower())
+            yield REMOTE, _hashed_mark(f"{url[1]}/{url[2]}".lower())
         elif "git commit" in names and (made := _COMMITTED.search(line)):
-            yield MADE, _commit(made[1], made[2])
+            yield MADE, _commit_mark(made[1], made[2])
         elif listed := _LISTED.search(line):
-            yield SEEN, _commit(listed[1], listed[2])
+            yield SEEN, _commit_mark(listed[1], listed[2])
 
 
 _OF_REMOTES = frozenset(("git remote", "git push", "git fetch", "git pull"))
 
 
-def _commit(id: str, subject: str) -> str:
-    return _mark(id[:_SHORT], subject.strip()[:_SUBJECT].rstrip("….").strip())
+def _commit_mark(id: str, subject: str) -> str:
+    return _hashed_mark(id[:_SHORT], subject.strip()[:_SUBJECT].rstrip("….").strip())
 
 
-def _mark(*pieces: str) -> str:
+def _hashed_mark(*pieces: str) -> str:
     return digest("m", *(each.encode() for each in pieces))[2 : 2 + _MARK]
 
 

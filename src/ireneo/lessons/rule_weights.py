@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Binding, Constraints, Rulings
 from ireneo.language.words import common_words
 from ireneo.patterns import lazy_re
@@ -32,7 +32,7 @@ BEGINS = 400
 _PLAIN = dict.fromkeys(("negates", "reaches", "contrasts", "ours"), 1.0)
 _FOR = _PLAIN | {"holds": 0.5, "places": 1.5, "consults": 1.5, "blames": 2.0}
 """The fields whose words speak for a rule, with their weights."""
-_REASONS = lazy_re(lambda: rf"(?<![\w.]){either(_SAYS.reasons)}", re.I)
+_REASONS = lazy_re(lambda: rf"(?<![\w.]){any_of(_SAYS.reasons)}", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]|\s-\s")
 PASTED = lazy_re(
     r"[\[(/]\d+[/\])]|~/|\{|:=|^\W*\d+[.:)] |: \d+\.|\w\(\) - |\(Y\)es/|\(default"
@@ -43,12 +43,12 @@ PASTED = lazy_re(
 _FILE = lazy_re(r"(?<![\w./-])(?:[\w.-]++/[\w./-]*|\.[a-z][\w-]+|[\w-]++\.[a-z]{2,5})(?![\w/])")
 NAMES = lazy_re(r"`[^`\n]{1,80}`|\w\(\)|(?<!\w)--[a-z]")
 """Names in code."""
-_LEAD = lazy_re(lambda: rf"(?:{either(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
-_NO_BESIDE = lazy_re(lambda: rf"\W*{either(_SAYS.no)}\b[^\w\s]", re.I)
+_LEAD = lazy_re(lambda: rf"(?:{any_of(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
+_NO_BESIDE = lazy_re(lambda: rf"\W*{any_of(_SAYS.no)}\b[^\w\s]", re.I)
 WORD = lazy_re(r"[^\W_][\w'’./-]*")
 
 
-def bare(sentence: str) -> str:
+def strip_opening(sentence: str) -> str:
     """A sentence without its opening words and quotations."""
     said = QUOTED.sub("X", sentence[:BEGINS].replace("_", " ").replace("*", "")).strip()
     found = _LEAD.match(said)
@@ -57,8 +57,8 @@ def bare(sentence: str) -> str:
 
 def weight(sentence: str) -> float:
     """The weight of a sentence as a rule, by its words and structure."""
-    said = bare(sentence)
-    against = 1.5 * bool(_SAYS.reports.search(said)) + 1.5 * of_task(said)
+    said = strip_opening(sentence)
+    against = 1.5 * bool(_SAYS.reports.search(said)) + 1.5 * is_about_task(said)
     if said.rstrip("\"'”’)]*_ ").endswith("?"):
         implied = bool(_SAYS.doubts.search(said) or _SAYS.blames.search(said))
         return (
@@ -67,10 +67,10 @@ def weight(sentence: str) -> float:
     speaks = sum(much for field, much in _FOR.items() if getattr(_SAYS, field).search(said))
     speaks += 0.5 * bool(_REASONS.search(said)) + bool(_NO_BESIDE.match(sentence))
     speaks += bool(_SAYS.owed.search(said) or _SAYS.owed.search(sentence))
-    return speaks + _build(said) - against - 1.5 * bool(_SAYS.happened.search(said))
+    return speaks + _opening_weight(said) - against - 1.5 * bool(_SAYS.happened.search(said))
 
 
-def _build(said: str) -> float:
+def _opening_weight(said: str) -> float:
     """The weight of the first words: more for a kind of things than for one thing, less if they refer back."""
     words = [word.lower() for word in WORD.findall(said[:BEGINS])]
     if len(words) < 2:
@@ -86,17 +86,17 @@ def _build(said: str) -> float:
     return 1.5 if content and second.endswith("s") and second not in common_words() and len(words) > 2 else 1.0
 
 
-def of_task(sentence: str) -> bool:
+def is_about_task(sentence: str) -> bool:
     """Whether a sentence concerns the current task."""
     return bool(_SAYS.at_hand.search(sentence))
 
 
-def blames(sentence: str) -> bool:
+def rejects_agent_work(sentence: str) -> bool:
     """Whether a sentence rejects what the agent did or said."""
-    return bool(_NO_BESIDE.match(sentence) or _SAYS.blames.search(bare(sentence)))
+    return bool(_NO_BESIDE.match(sentence) or _SAYS.blames.search(strip_opening(sentence)))
 
 
-def is_of_any_work(ruling: str) -> bool:
+def is_about_all_work(ruling: str) -> bool:
     """Whether a ruling is about what all work on a project includes, such as its commits, and not about one place.
 
     Whether one file is committed only concerns those who work on that file.
@@ -104,22 +104,22 @@ def is_of_any_work(ruling: str) -> bool:
     return ABOUT.match(ruling) is None and _SAYS.any_work.search(ruling) is not None and _FILE.search(ruling) is None
 
 
-def consults(sentence: str) -> bool:
+def says_who_decides(sentence: str) -> bool:
     """Whether a sentence says when the agent must ask, or who decides."""
     return bool(_SAYS.consults.search(sentence))
 
 
-def joins(sentence: str) -> bool:
+def continues_previous(sentence: str) -> bool:
     """Whether a sentence continues what was said before it."""
     return bool(_SAYS.joins.match(sentence))
 
 
-def alone_weight(sentence: str) -> float:
+def context_free_weight(sentence: str) -> float:
     """The weight of a sentence for a reader without context, who doesn't know what it refers to."""
-    said = bare(sentence)
+    said = strip_opening(sentence)
     asks = said.rstrip("\"'”’)]*_ ").endswith("?") or _SAYS.asks.match(said)
     tied = 1.0 * bool(_SAYS.points.search(_CLAUSE.split(said)[0])) + 1.0 * bool(_SAYS.hedges.search(said))
-    tied += 0.5 * joins(sentence) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
+    tied += 0.5 * continues_previous(sentence) + 1.0 * bool(asks) + 2.0 * bool(PASTED.search(sentence))
     # A bare no and an agreement are answers; a dispute about facts is not a rule.
     tied += 1.0 * bool(_NO_BESIDE.match(sentence)) + 1.5 * bool(_SAYS.accepts.search(said))
     tied += 2.0 * (sentence.count(" - ") > 1)  # A list of steps on one line.
@@ -127,9 +127,9 @@ def alone_weight(sentence: str) -> float:
     # A contrast of two named things applies in general.
     tied -= 0.5 * (len(NAMES.findall(sentence)) > 1 and bool(_SAYS.contrasts.search(said)))
     # A word for a process only has weight in an order: a program may be about commits too.
-    return weight(sentence) + 1.5 * of_process(said) + 2.0 * bool(topic(Binding).from_now.search(sentence)) - tied
+    return weight(sentence) + 1.5 * is_about_process(said) + 2.0 * bool(topic(Binding).from_now.search(sentence)) - tied
 
 
-def of_process(said: str) -> bool:
+def is_about_process(said: str) -> bool:
     """Whether a sentence orders how work is done."""
     return bool(_SAYS.orders.match(said) and _SAYS.process.search(said))

@@ -16,25 +16,25 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import instruction_like
-from ireneo.language.files import either, topic
+from ireneo.grounding.claims import has_instruction
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Binding, Rulings
 from ireneo.language.words import common_words
 from ireneo.lessons.binding import (
     asks_for_rules,
     begins_with_order,
-    binds_work,
+    cut_task_clauses,
     forbids,
-    from_where_it_binds,
+    has_dangling_pronoun,
+    is_edit_limit,
+    is_general_ruling,
+    is_instruction,
+    is_permanent_refusal,
+    is_repeatable_order,
     lacks_subject,
-    limits_edit,
+    names_alternative,
     only_forbids,
-    orders_something,
-    points_nowhere,
-    refuses_for_good,
-    says_how,
-    says_instead,
-    stands_alone,
+    rules_all_work,
 )
 from ireneo.lessons.observe import ASKED, MOST_SOURCES
 from ireneo.lessons.rule_weights import (
@@ -43,23 +43,23 @@ from ireneo.lessons.rule_weights import (
     NAMES,
     RULES,
     STANDS,
-    alone_weight,
-    blames,
-    consults,
-    joins,
-    of_process,
-    of_task,
+    context_free_weight,
+    continues_previous,
+    is_about_process,
+    is_about_task,
+    rejects_agent_work,
+    says_who_decides,
     weight,
 )
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
-from ireneo.lessons.said_once import is_of_project
+from ireneo.lessons.said_once import is_about_project
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.told_calls import clauses_of, failing_call, is_banned
-from ireneo.lessons.user_words import FEW, UserWords, is_work, said_by_user, stems_of, wish_kind
-from ireneo.memories.record import Record, is_kept, project_of, supporting
+from ireneo.lessons.told_calls import failing_call, is_banned, split_clauses
+from ireneo.lessons.user_words import FEW, UserUtterance, is_work, stems_of, utterances, wish_kind
+from ireneo.memories.record import Record, evidence_project, is_confirmed_by_user, supporting
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
-from ireneo.summaries.pins import STRONG, binding_strength, holds_for_good, in_context, lifts_in, points_back
+from ireneo.summaries.pins import STRONG, binding_strength, in_context, is_permanent, lifting_sentences, refers_back
 
 _SAYS = topic(Rulings)
 
@@ -83,13 +83,13 @@ CONCEDED = "conceded"
 """The condition of a ruling that the agent accepted as a correction."""
 
 
-_TEMPER = lazy_re(lambda: rf"\A{either(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{either(_SAYS.temper)}\Z", re.I)
-_BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{either(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
-_NO = lazy_re(lambda: rf"{either(_SAYS.no)}\b", re.I)
+_TEMPER = lazy_re(lambda: rf"\A{any_of(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{any_of(_SAYS.temper)}\Z", re.I)
+_BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{any_of(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
+_NO = lazy_re(lambda: rf"{any_of(_SAYS.no)}\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
 
-def ruling_words(cue: str) -> str:
+def describe_ruling(cue: str) -> str:
     """The subject of a ruling in words, as its name."""
     return cue.removeprefix(MODEL).removeprefix(RULING)
 
@@ -100,16 +100,16 @@ def rulings(material: RunMaterial) -> list[Observation]:
         return []  # The "user" of a sub-agent is an agent.
     works = is_work(material)
     out: dict[str, Observation] = {}
-    for said in said_by_user(material):
+    for said in utterances(material):
         for found in (
-            *_recorded(said, works=works),
-            *_found(said, works=works),
-            *_put_in(said, works=works),
-            *_in_request(said, works=works),
+            *_sentences_to_record(said, works=works),
+            *_find_rulings(said, works=works),
+            *_parenthesised_bans(said, works=works),
+            *_orders_in_request(said, works=works),
         ):
-            _take_in(out, _observation(material, said, found))
+            _add_ruling(out, _observation(material, said, found))
         if not said.opening:
-            _withdraw(out, material, said)
+            _count_withdrawal(out, material, said)
     return list(out.values())
 
 
@@ -132,10 +132,10 @@ class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
     """Whether its user asked that it be written down as a rule."""
 
 
-def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
+def _find_rulings(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
     own = [each for each in own_words(said.text) if each.text]
-    marks = [_weight(each, said, works=works) for each in own]
-    denied = [blames(each.text) for each in own]
+    marks = [_sentence_weight(each, said, works=works) for each in own]
+    denied = [rejects_agent_work(each.text) for each in own]
     if not said.opening and any(denied):
         # The alternative is next to a rejection.
         marks = [
@@ -145,86 +145,94 @@ def _found(said: UserWords, *, works: bool) -> list[FoundRuling]:
     whole = " ".join(said.text.split())
     if not any(mark >= RULES for mark in marks):
         # Its sentences may bind together if none does alone.
-        edits = any(limits_edit(each.text) for each in own)
+        edits = any(is_edit_limit(each.text) for each in own)
         alone = (
             works
             and own
             and not said.opening
             and not edits
             and len(whole) <= WHOLE
-            and not lifts_in(whole, replaces=False)
+            and not lifting_sentences(whole, replaces=False)
         )
         together = " ".join(each.text for each in own)
-        binds = alone and len(together) >= len(whole) - 3 and stands_alone(whole, conceded=said.conceded)
-        return [FoundRuling(text=whole, tells=_names_subject(own[0], whole), why=_why(whole, own))] if binds else []
+        binds = alone and len(together) >= len(whole) - 3 and is_general_ruling(whole, conceded=said.conceded)
+        return (
+            [FoundRuling(text=whole, tells=_names_subject(own[0], whole), why=_stated_reason(whole, own))]
+            if binds
+            else []
+        )
     ruled = sum(len(each.text) + 1 for each, mark in zip(own, marks, strict=True) if mark >= RULES)
     all_own = sum(len(each.text) + 1 for each in own) >= len(whole) - 3
     listed = any(not each.text.endswith(_ENDED) for each in own[:-1])
     if len(whole) <= WHOLE and not (said.opening or listed) and all_own and MOSTLY * ruled >= len(whole):
-        ruling = _without_steps(own, marks, said) or _without_question(own)
+        ruling = _without_task_steps(own, marks, said) or _without_question(own)
         text = " ".join(each.text for each in ruling)
-        return [FoundRuling(text=text, tells=_names_subject(ruling[0], text), why=_why(text, ruling))]
+        return [FoundRuling(text=text, tells=_names_subject(ruling[0], text), why=_stated_reason(text, ruling))]
     out: list[FoundRuling] = []
     place = 0
     while place < len(own):
         if marks[place] < RULES:
             place += 1
             continue
-        alone = is_of_project(own[place].text) or stands_alone(from_where_it_binds(own[place].text))
+        alone = is_about_project(own[place].text) or is_general_ruling(cut_task_clauses(own[place].text))
         text, end = own[place].text if alone else in_context(own[place]), place + 1
         # The next sentence belongs to the ruling if it rules as well or gives a reason, or if this one is a bare no.
         while end < len(own) and (
-            (own[end].near and _goes_on(own[end].text, marks[end], own[end - 1].text))
+            (own[end].near and _belongs_to_ruling(own[end].text, marks[end], own[end - 1].text))
             or (len(stems_of(text)) < FEW and not alone)
         ):
             longer = f"{text} {own[end].text}"
             if len(longer) > LONGEST:
                 break
             text, end = longer, end + 1
-        out.append(FoundRuling(text=text, tells=_names_subject(own[place], text), why=_why(text, own[place:end])))
+        out.append(
+            FoundRuling(text=text, tells=_names_subject(own[place], text), why=_stated_reason(text, own[place:end]))
+        )
         place = end
-    out.sort(key=lambda each: not stands_alone(each.text, conceded=said.conceded))
-    general = sum(stands_alone(each.text, conceded=said.conceded) for each in out)
+    out.sort(key=lambda each: not is_general_ruling(each.text, conceded=said.conceded))
+    general = sum(is_general_ruling(each.text, conceded=said.conceded) for each in out)
     return out[: max(MOST, min(general, MOST_OF_RULES))]
 
 
-def _without_steps(own: Sequence[OwnSentence], marks: Sequence[float], said: UserWords) -> Sequence[OwnSentence]:
+def _without_task_steps(
+    own: Sequence[OwnSentence], marks: Sequence[float], said: UserUtterance
+) -> Sequence[OwnSentence]:
     """The sentences of a short message that apply beyond its task, and those that continue them.
 
     Left out are steps of the task, praise and questions before and after them. Empty if the ruling needs these.
     """
     alone = [place for place, each in enumerate(own) if _is_general(each.text, said)]
     ruled = [place for place, mark in enumerate(marks) if mark >= RULES]
-    places = alone or [place for place in ruled if not of_task(own[place].text)] or ruled
+    places = alone or [place for place in ruled if not is_about_task(own[place].text)] or ruled
     first, end = places[0], places[-1] + 1
-    while first > 0 and _rules_as_well(own[first - 1].text, marks[first - 1], own[first].text):
+    while first > 0 and _is_also_ruling(own[first - 1].text, marks[first - 1], own[first].text):
         first -= 1
-    while end < len(own) and _goes_on(own[end].text, marks[end], own[end - 1].text):
+    while end < len(own) and _belongs_to_ruling(own[end].text, marks[end], own[end - 1].text):
         end += 1
     ruling = own[first:end]
-    begins = from_where_it_binds(ruling[0].text)
-    if (points_back(ruling[0]) and not points_nowhere(begins)) or joins(begins):
+    begins = cut_task_clauses(ruling[0].text)
+    if (refers_back(ruling[0]) and not has_dangling_pronoun(begins)) or continues_previous(begins):
         return ()
     text = " ".join(each.text for each in ruling)
-    return ruling if _is_clear(begins) and _is_general(text, said) else ()
+    return ruling if _names_clear_subject(begins) and _is_general(text, said) else ()
 
 
-def _is_general(text: str, said: UserWords) -> bool:
-    return is_of_project(text) or stands_alone(text, named=names_call(text), conceded=said.conceded)
+def _is_general(text: str, said: UserUtterance) -> bool:
+    return is_about_project(text) or is_general_ruling(text, named=names_call(text), conceded=said.conceded)
 
 
 def _is_alternative(sentence: str) -> bool:
     """Whether a sentence says what to do instead, in a few words or with that word: “go back to the pool”."""
-    few = len(sentence.split()) <= FEW_WORDS and not of_task(sentence)
-    return (few or says_instead(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
+    few = len(sentence.split()) <= FEW_WORDS and not is_about_task(sentence)
+    return (few or names_alternative(sentence)) and not wish_kind(sentence) and begins_with_order(sentence)
 
 
-def _is_clear(sentence: str) -> bool:
+def _names_clear_subject(sentence: str) -> bool:
     """Whether a sentence names its subject: one of few words a whole kind, not one thing mentioned before."""
     if len(stems_of(sentence)) >= FEW:
         return True
     of_one = any(word in _SAYS.definite for word in sentence.lower().split())
-    return not of_one and stands_alone(sentence)
+    return not of_one and is_general_ruling(sentence)
 
 
 def _without_question(own: Sequence[OwnSentence]) -> Sequence[OwnSentence]:
@@ -233,32 +241,32 @@ def _without_question(own: Sequence[OwnSentence]) -> Sequence[OwnSentence]:
     return own[:end]
 
 
-def _rules_as_well(sentence: str, mark: float, beside: str) -> bool:
+def _is_also_ruling(sentence: str, mark: float, beside: str) -> bool:
     """Whether a sentence rules on the same subject as the one `beside` it, or is a ruling of its own."""
-    if mark < RULES or len(stems_of(sentence)) < FEW or of_task(sentence) or sentence.endswith("?"):
+    if mark < RULES or len(stems_of(sentence)) < FEW or is_about_task(sentence) or sentence.endswith("?"):
         return False
-    if joins(sentence) and not stands_alone(from_where_it_binds(sentence)):
+    if continues_previous(sentence) and not is_general_ruling(cut_task_clauses(sentence)):
         return False
-    return bool(stems_of(sentence) & stems_of(beside)) or stands_alone(sentence)
+    return bool(stems_of(sentence) & stems_of(beside)) or is_general_ruling(sentence)
 
 
 _ENDED = tuple(".!?…:;,)\"'”’`")
 
 
-def _goes_on(sentence: str, mark: float, before: str) -> bool:
+def _belongs_to_ruling(sentence: str, mark: float, before: str) -> bool:
     """Whether a sentence belongs to the ruling before it: it rules as well, gives a reason, or is very short.
 
     A sentence without a punctuation mark at its end is an item of a list, or a line of its own.
     """
     return before.endswith(_ENDED) and (
-        _rules_as_well(sentence, mark, before)
+        _is_also_ruling(sentence, mark, before)
         or bool(_SAYS.reasons.match(sentence))
         or (len(sentence.split()) < FEW and sentence.endswith("."))
         or _is_alternative(sentence)
     )
 
 
-def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
+def _parenthesised_bans(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
     """Bans in parentheses, within sentences about something else."""
     if said.opening or not works:
         return []
@@ -267,7 +275,7 @@ def _put_in(said: UserWords, *, works: bool) -> list[FoundRuling]:
     return [FoundRuling(text=each, tells=True, why="") for each in bans]
 
 
-def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
+def _sentences_to_record(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
     """The sentences that a user asks to write down as rules.
 
     After such a request these are the sentences that order something or say how it must be; before “make that a rule”
@@ -282,20 +290,20 @@ def _recorded(said: UserWords, *, works: bool) -> list[FoundRuling]:
         return [FoundRuling(text=rule, tells=True, why="", recorded=True)]
     asks = next((at for at, each in enumerate(own) if works and asks_for_rules(each.text)), len(own))
     below = [each.text for each in own[asks + 1 :]]
-    rules = [each for each in below if says_how(each) and len(each.split()) >= FEW and not each.endswith("?")]
+    rules = [each for each in below if is_instruction(each) and len(each.split()) >= FEW and not each.endswith("?")]
     return [FoundRuling(text=each, tells=True, why="", recorded=True) for each in rules[:MOST_OF_RULES]]
 
 
-def _in_request(said: UserWords, *, works: bool) -> list[FoundRuling]:
+def _orders_in_request(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
     """Orders in a request, which may only concern its task; a user who repeats one in each request means all."""
     if not (said.opening and works):
         return []
     own = (each for each in own_words(said.text) if each.personal and not each.step)
-    orders = [each.text for each in own if orders_something(each.text)]
+    orders = [each.text for each in own if is_repeatable_order(each.text)]
     return [FoundRuling(text=each, tells=True, why="", repeatable=True) for each in orders[:MOST]]
 
 
-def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
+def _sentence_weight(own: OwnSentence, said: UserUtterance, *, works: bool) -> float:
     """The weight of a sentence as a ruling, in its context."""
     sentence = own.text[:2_000].strip()
     if polite := _SAYS.polite.match(sentence):
@@ -303,26 +311,26 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
         own = replace(own, text=sentence)
     if own.step or len(sentence) < 6 or sentence.endswith(":"):
         return 0.0
-    if said.chosen and said.about.startswith("`") and refuses_for_good(sentence):
+    if said.chosen and said.about.startswith("`") and is_permanent_refusal(sentence):
         return RULES
-    if limits_edit(sentence) and len(said.text) > BESIDE * len(sentence):
+    if is_edit_limit(sentence) and len(said.text) > BESIDE * len(sentence):
         return 0.0
-    if works and is_of_project(sentence) and (own.personal or len(said.text) <= WHOLE):
+    if works and is_about_project(sentence) and (own.personal or len(said.text) <= WHOLE):
         return RULES
     agreed = _SAYS.tags.search(sentence)
     if agreed and said.chosen:
         sentence = sentence[: agreed.start()] + "."
-    binds, speaks, hand = binding_strength(replace(own, text=sentence)), weight(sentence), of_task(sentence)
+    binds, speaks, hand = binding_strength(replace(own, text=sentence)), weight(sentence), is_about_task(sentence)
     if said.opening or not works:
         # Most sentences of a task statement describe the task.
-        told = works and (consults(sentence) or binds > 0) and alone_weight(sentence) >= STANDS
-        lasts = works and holds_for_good(sentence) and stands_alone(sentence)
-        beyond = binds > STRONG or told or lasts or (works and binds_work(sentence))
+        told = works and (says_who_decides(sentence) or binds > 0) and context_free_weight(sentence) >= STANDS
+        lasts = works and is_permanent(sentence) and is_general_ruling(sentence)
+        beyond = binds > STRONG or told or lasts or (works and rules_all_work(sentence))
         return RULES if own.personal and not hand and beyond else 0.0
-    lifts = lifts_in(own.text, replaces=False)
-    if any(sentence in each or each in sentence for each in lifts) and not blames(sentence):
+    lifts = lifting_sentences(own.text, replaces=False)
+    if any(sentence in each or each in sentence for each in lifts) and not rejects_agent_work(sentence):
         return 0.0  # Lifting a ban is no ruling.
-    if (own.personal or len(said.text) <= WHOLE) and stands_alone(own.text, conceded=said.conceded):
+    if (own.personal or len(said.text) <= WHOLE) and is_general_ruling(own.text, conceded=said.conceded):
         return RULES
     if not own.personal:
         return binds if binds >= STRONG and not hand and speaks > 0 else 0.0
@@ -332,18 +340,20 @@ def _weight(own: OwnSentence, said: UserWords, *, works: bool) -> float:
 
 def _only_denies(text: str) -> bool:
     """Whether a text only rejects something, without saying what to do instead."""
-    return blames(text) and weight(text) < STANDS
+    return rejects_agent_work(text) and weight(text) < STANDS
 
 
 def _names_subject(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject, and neither answers something nor refers back."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
         return True
-    back = points_back(first) and not points_nowhere(_SAYS.fillers.sub("", text))
-    return not (_NO.match(text) or joins(text) or lacks_subject(text) or back or not _is_clear(text))
+    back = refers_back(first) and not has_dangling_pronoun(_SAYS.fillers.sub("", text))
+    return not (
+        _NO.match(text) or continues_previous(text) or lacks_subject(text) or back or not _names_clear_subject(text)
+    )
 
 
-def _why(text: str, own: Sequence[OwnSentence]) -> str:
+def _stated_reason(text: str, own: Sequence[OwnSentence]) -> str:
     """The reason that the user gives: a separate sentence, or a clause after a comma."""
     for each in own[1:]:
         if _SAYS.reasons.match(each.text):
@@ -354,22 +364,22 @@ def _why(text: str, own: Sequence[OwnSentence]) -> str:
     return ""
 
 
-_GIVES = lazy_re(lambda: rf"{either(_SAYS.reasons[:4])}", re.I)
+_GIVES = lazy_re(lambda: rf"{any_of(_SAYS.reasons[:4])}", re.I)
 
 
-def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> Observation | None:
+def _observation(material: RunMaterial, said: UserUtterance, found: FoundRuling) -> Observation | None:
     text = _SAYS.fillers.sub("", " ".join(found.text.split()), count=1)
-    text = from_where_it_binds(_TEMPER.sub("", text), conceded=said.conceded)
-    stems, trigger = stems_of(text), _trigger(text) or _left_alone(text)
-    tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _of_one_thing(text))
+    text = cut_task_clauses(_TEMPER.sub("", text), conceded=said.conceded)
+    stems, trigger = stems_of(text), _trigger(text) or _folder_trigger(text)
+    tells = found.tells and not said.chosen and not (said.about.startswith("changing") and _is_about_one_thing(text))
     about = "" if trigger or tells or names_call(text) else said.about
     # Its subject may be another than the text it replies to: something that it names, or how work is done.
-    apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and of_process(text))
+    apart = (about.startswith("“") and NAMES.search(text)) or (about.startswith("changing") and is_about_process(text))
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
-    of_command = about.startswith("`") and refuses_for_good(text)
+    of_command = about.startswith("`") and is_permanent_refusal(text)
     bare = not of_command and (not stems or (len(stems) < LEAST and _only_denies(text)))
-    if bare or not told.isprintable() or instruction_like(told):
+    if bare or not told.isprintable() or has_instruction(told):
         return None
     return Observation(
         cue=ruling_cue(text if len(stems) >= FEW else told),
@@ -392,12 +402,12 @@ def _observation(material: RunMaterial, said: UserWords, found: FoundRuling) -> 
     )
 
 
-def _of_one_thing(text: str) -> bool:
+def _is_about_one_thing(text: str) -> bool:
     """Whether a ruling begins with one known thing, which is only clear next to the file that was changed."""
     return text.partition(" ")[0].lower() in _SAYS.definite and not NAMES.search(text)
 
 
-def reach(text: str) -> float:
+def generality_rank(text: str) -> float:
     """How general a ruling is by its wording: a number for ranking."""
     about = ABOUT.match(text)
     out = 0.0
@@ -420,16 +430,16 @@ MOST_STEMS = 24
 
 def same_ruling(one: str, other: str) -> bool:
     """Whether two cues are the same ruling in other words; symmetric."""
-    return one == other or (_about_the_same(one, other) and not _against(one, other))
+    return one == other or (_same_subject(one, other) and not _contradicts(one, other))
 
 
-def opposed(one: str, other: str) -> bool:
+def are_opposed(one: str, other: str) -> bool:
     """Whether one ruling replaces another, because one asks for what the other forbids."""
     a, b = _bare_stems(one), _bare_stems(other)
-    return _against(one, other) and 2 * len(a & b) >= min(len(a), len(b))
+    return _contradicts(one, other) and 2 * len(a & b) >= min(len(a), len(b))
 
 
-def merged_rulings(records: Sequence[Record]) -> list[Record]:
+def merge_rulings(records: Sequence[Record]) -> list[Record]:
     """Merge the memories that are one ruling in several wordings, with all their evidence.
 
     The wording is the one that the user kept, otherwise the one of most runs among those that are clear by themselves.
@@ -438,15 +448,15 @@ def merged_rulings(records: Sequence[Record]) -> list[Record]:
     of_cue = {each.cue: each for each in records if is_ruling(each.cue)}
     out = [each for each in records if each.cue not in of_cue]
     for group in ruling_groups(of_cue):
-        for own in _sides([of_cue[cue] for cue in group]):
+        for own in _split_sides([of_cue[cue] for cue in group]):
             # Judging wordings is most of the cost, and a single one needs no judging.
-            alike = sorted(own, key=_by_wording) if len(own) > 1 else own
+            alike = sorted(own, key=_wording_key) if len(own) > 1 else own
             pieces = {(piece.session, piece.against): piece for each in reversed(alike) for piece in each.evidence}
             out.append(replace(alike[0], evidence=tuple(pieces.values())) if len(alike) > 1 else alike[0])
     return out
 
 
-def _sides(records: Sequence[Record]) -> list[list[Record]]:
+def _split_sides(records: Sequence[Record]) -> list[list[Record]]:
     """The rulings on one subject: together, or those that forbid apart from those that ask for it.
 
     A later ruling ends earlier ones of the other side, in the projects in which both were said.
@@ -456,47 +466,51 @@ def _sides(records: Sequence[Record]) -> list[list[Record]]:
     sides = [[each for each in records if only_forbids(each.text) is bans] for bans in (True, False)]
     if not all(sides):
         return [list(records)]
-    ended = [_kept_beside(side, other) for side, other in (sides, sides[::-1])]
+    ended = [_not_ended_by(side, other) for side, other in (sides, sides[::-1])]
     return [side for side in ended if side]
 
 
-def _kept_beside(side: Sequence[Record], other: Sequence[Record]) -> list[Record]:
+def _not_ended_by(side: Sequence[Record], other: Sequence[Record]) -> list[Record]:
     """The rulings of a side that no later one of the other side ends."""
-    said = [(_projects(each), last) for each in other if (last := _last(each)) is not None]
+    said = [(_projects(each), last) for each in other if (last := _last_said(each)) is not None]
 
     def is_ended(record: Record) -> bool:
-        last, here = _last(record), _projects(record)
+        last, here = _last_said(record), _projects(record)
         return last is not None and any(last < later and (here & there or here == there) for there, later in said)
 
-    return [each for each in side if is_kept(each) or not is_ended(each)]
+    return [each for each in side if is_confirmed_by_user(each) or not is_ended(each)]
 
 
-def _last(record: Record) -> datetime | None:
+def _last_said(record: Record) -> datetime | None:
     return max((each.when for each in supporting(record) if each.when is not None), default=None)
 
 
 def _projects(record: Record) -> frozenset[str]:
-    return frozenset(project_of(each) for each in supporting(record)) - {""}
+    return frozenset(evidence_project(each) for each in supporting(record)) - {""}
 
 
-def _by_wording(record: Record) -> tuple[object, ...]:
-    clear = stands_alone(record.text) and "?" not in record.text
-    return not is_kept(record), not clear, -len(record.sessions), -len(record.text), record.id
+def _wording_key(record: Record) -> tuple[object, ...]:
+    clear = is_general_ruling(record.text) and "?" not in record.text
+    return not is_confirmed_by_user(record), not clear, -len(record.sessions), -len(record.text), record.id
 
 
-def without_wishes_told(records: Sequence[Record]) -> list[Record]:
+def without_listed_wishes(records: Sequence[Record]) -> list[Record]:
     """Drop rulings that only repeat a listed lesson about a frequent wish."""
     told = {each.cue.removeprefix(ASKED) for each in records if each.cue.startswith(ASKED)}
     if not told:
         return list(records)
-    return [each for each in records if is_kept(each) or not is_ruling(each.cue) or not _only_wishes(each.text, told)]
+    return [
+        each
+        for each in records
+        if is_confirmed_by_user(each) or not is_ruling(each.cue) or not _is_only_wish(each.text, told)
+    ]
 
 
-def _only_wishes(ruling: str, told: Collection[str]) -> bool:
+def _is_only_wish(ruling: str, told: Collection[str]) -> bool:
     about = ABOUT.match(ruling)
     said = [each.text.strip(" “”") for each in own_words(ruling[about.end() :] if about else ruling)]
     others = [each for each in said if wish_kind(each) not in told]
-    return len(others) < len(said) and not stands_alone(" ".join(others))
+    return len(others) < len(said) and not is_general_ruling(" ".join(others))
 
 
 def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:
@@ -504,20 +518,20 @@ def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]
     known = set(every)
     out, ways = set(cues), [cue for cue in cues if is_ruling(cue)]
     for cue in ways:
-        near = [each for each in known - out if same_ruling(cue, each) or opposed(cue, each)]
+        near = [each for each in known - out if same_ruling(cue, each) or are_opposed(cue, each)]
         out.update(near)
         ways += near
     return frozenset(out)
 
 
-def against_ruling(cue: str, every: Sequence[Observation]) -> list[Observation]:
+def observations_against(cue: str, every: Sequence[Observation]) -> list[Observation]:
     """The observations against a ruling: those that lift it, in any wording, and opposed rulings."""
     group = next(group for group in ruling_groups([cue, *(each.cue for each in every)]) if cue in group)
     return [
         each
         for each in every
         if (each.cue in group and each.broke and not each.held)
-        or (each.held and any(opposed(each.cue, other) for other in group))
+        or (each.held and any(are_opposed(each.cue, other) for other in group))
     ]
 
 
@@ -536,14 +550,14 @@ def ruling_groups(cues: Iterable[str]) -> list[tuple[str, ...]]:
             near = set().union(*(holding[stem] for stem in _bare_stems(known)))
             for each in sorted(near & left.keys()):
                 # A cue similar to one and opposed to another is a ruling of its own.
-                if same_ruling(known, each) and not any(opposed(each, other) for other in group):
+                if same_ruling(known, each) and not any(are_opposed(each, other) for other in group):
                     del left[each]
                     group.append(each)
         out.append(tuple(sorted(group)))
     return sorted(out)
 
 
-def _about_the_same(one: str, other: str) -> bool:
+def _same_subject(one: str, other: str) -> bool:
     a, b = _bare_stems(one), _bare_stems(other)
     shared = len(a & b)
     if shared < 2:
@@ -553,26 +567,26 @@ def _about_the_same(one: str, other: str) -> bool:
     return shared >= SHARED * min(len(a), len(b)) and shared >= ALIKE * len(a | b)
 
 
-def _against(one: str, other: str) -> bool:
-    a, b = _signed(one), _signed(other)
+def _contradicts(one: str, other: str) -> bool:
+    a, b = _cue_stems(one), _cue_stems(other)
     return any(f"{AGAINST}{stem}" in b for stem in a) or any(f"{AGAINST}{stem}" in a for stem in b)
 
 
 @lru_cache(maxsize=4_096)
-def _signed(cue: str) -> frozenset[str]:
-    return frozenset(ruling_words(cue).split())
+def _cue_stems(cue: str) -> frozenset[str]:
+    return frozenset(describe_ruling(cue).split())
 
 
 @lru_cache(maxsize=4_096)
 def _bare_stems(cue: str) -> frozenset[str]:
-    return frozenset(stem.removeprefix(AGAINST) for stem in _signed(cue))
+    return frozenset(stem.removeprefix(AGAINST) for stem in _cue_stems(cue))
 
 
 def ruling_cue(text: str) -> str:
     """The cue of a ruling in these words."""
     text = _PAIR.sub(lambda pair: pair[0].replace("/", " "), text)
-    refused = {stem for thing in things(text, _REFUSES) for stem in stems_of(thing)}
-    chosen = {stem for thing in things(text, _CHOOSES) for stem in stems_of(thing)}
+    refused = {stem for thing in named_things(text, _REFUSES) for stem in stems_of(thing)}
+    chosen = {stem for thing in named_things(text, _CHOOSES) for stem in stems_of(thing)}
     told = stems_of(text)
     if forbids(text):
         # Not editing something includes not updating it: the thing alone identifies the ruling.
@@ -598,14 +612,14 @@ _THING = (
 )
 _PAIR = lazy_re(r"[a-z-]{2,30}s/[a-z-]{2,30}s")
 """Two words for kinds of things, as in “mocks/stubs”; a path only if it must not be changed."""
-_CHANGING = lazy_re(lambda: rf"\b{either(sorted(_SAYS.changing))}", re.I)
-_REFUSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.refused)}{_THING}", re.I)
-_CHOOSES = lazy_re(lambda: rf"(?<!\w){either(_SAYS.chosen)}{_THING}", re.I)
+_CHANGING = lazy_re(lambda: rf"\b{any_of(sorted(_SAYS.changing))}", re.I)
+_REFUSES = lazy_re(lambda: rf"(?<!\w){any_of(_SAYS.refused)}{_THING}", re.I)
+_CHOOSES = lazy_re(lambda: rf"(?<!\w){any_of(_SAYS.chosen)}{_THING}", re.I)
 _LEAVES_BE = lazy_re(
     lambda: (
-        rf"(?<!\w){either(topic(Binding).bans)}.{{0,12}}?(?P<act>{either(sorted(_SAYS.changing))})(?:ing)? "
-        rf"(?:(?:{either(_SAYS.folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
-        rf"(?= ?(?:[,.;!:)]|\Z|{either(_SAYS.goes_on)}\b))"
+        rf"(?<!\w){any_of(topic(Binding).bans)}.{{0,12}}?(?P<act>{any_of(sorted(_SAYS.changing))})(?:ing)? "
+        rf"(?:(?:{any_of(_SAYS.folders)}) )*(?P<folder>[a-z][a-z_-]{{3,30}}s)"
+        rf"(?= ?(?:[,.;!:)]|\Z|{any_of(_SAYS.goes_on)}\b))"
     ),
     re.I,
 )
@@ -613,20 +627,20 @@ _LEAVES_BE = lazy_re(
 _FLAG = lazy_re(r"(?<![\w-])--[a-z][\w-]+")
 
 
-def things(text: str, pattern: re.Pattern[str]) -> list[str]:
+def named_things(text: str, pattern: re.Pattern[str]) -> list[str]:
     """The commands, flags and paths that a text says to use, or not to use, depending on `pattern`."""
     said = pattern.finditer(text)
     found = [each["thing"] for each in said if not _PAIR.fullmatch(each["thing"]) or _CHANGING.search(each[0])]
-    return [bare for each in found if (bare := _thing(each))]
+    return [bare for each in found if (bare := _strip_marks(each))]
 
 
-def _thing(written: str) -> str:
+def _strip_marks(written: str) -> str:
     return written.strip("`").rstrip(".")
 
 
 def _trigger(text: str) -> Trigger | None:
     """The calls that violate a ruling which says what to use, or not to use; None if it names none."""
-    refused, chosen = things(text, _REFUSES), things(text, _CHOOSES)
+    refused, chosen = named_things(text, _REFUSES), named_things(text, _CHOOSES)
     unless = tuple(dict.fromkeys(each for each in chosen if each not in refused))
     for each in refused:
         flags = tuple(_FLAG.findall(each))
@@ -642,13 +656,13 @@ def _trigger(text: str) -> Trigger | None:
 
 def names_call(text: str) -> bool:
     """Whether a ruling names the call that it forbids, or what must come before it."""
-    clauses = [*clauses_of(text)]
+    clauses = [*split_clauses(text)]
     at, call = failing_call(clauses)
     found = call is not None and (bool(call.before) or is_banned(clauses[at]))
     return found or _trigger(text) is not None
 
 
-def _left_alone(text: str) -> Trigger | None:
+def _folder_trigger(text: str) -> Trigger | None:
     """The changes in a folder that a ruling names without a path; None if it names none."""
     left = _LEAVES_BE.search(text)
     folder = left["folder"].lower() if left is not None else ""
@@ -658,20 +672,20 @@ def _left_alone(text: str) -> Trigger | None:
 
 def _way_out(text: str) -> str:
     """What to use instead, if a ruling names it."""
-    refused = things(text, _REFUSES)
-    chosen = [each for each in things(text, _CHOOSES) if each not in refused]
+    refused = named_things(text, _REFUSES)
+    chosen = [each for each in named_things(text, _CHOOSES) if each not in refused]
     return f"use `{chosen[0]}`" if chosen and refused else ""
 
 
-def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
+def _add_ruling(out: dict[str, Observation], seen: Observation | None) -> None:
     """Add a ruling: to the same one in other words, and against those that it replaces."""
     if seen is None:
         return
     bans = only_forbids(seen.text)
     for cue, known in list(out.items()):
         contrary = bool(known.text) and same_ruling(cue, seen.cue) and only_forbids(known.text) is not bans
-        if known.held and (contrary or opposed(cue, seen.cue)):
-            out[cue] = _broken(known, seen)
+        if known.held and (contrary or are_opposed(cue, seen.cue)):
+            out[cue] = _count_against(known, seen)
     same = (cue for cue, known in out.items() if known.text and same_ruling(cue, seen.cue))
     alike = next((cue for cue in same if only_forbids(out[cue].text) is bans), "")
     if not alike:
@@ -683,13 +697,13 @@ def _take_in(out: dict[str, Observation], seen: Observation | None) -> None:
         out[alike] = replace(known, held=known.held + 1, broke=0, against=(), at=seen.at or known.at, sources=sources)
 
 
-def _broken(known: Observation, seen: Observation) -> Observation:
+def _count_against(known: Observation, seen: Observation) -> Observation:
     return replace(known, held=0, broke=known.broke + 1, at=seen.at or known.at, against=seen.sources[:1])
 
 
-def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWords) -> None:
+def _count_withdrawal(out: dict[str, Observation], material: RunMaterial, said: UserUtterance) -> None:
     """Count a user's withdrawal against the ruling, whether it was made in this run or an earlier one."""
-    for text in lifts_in(said.text, replaces=False):
+    for text in lifting_sentences(said.text, replaces=False):
         cue = ruling_cue(text)
         if not stems_of(text) or any(_is_of(each, text, said) for each in out.values()):
             continue
@@ -704,11 +718,11 @@ def _withdraw(out: dict[str, Observation], material: RunMaterial, said: UserWord
             sources=(said.message.id,),
         )
         ruled = [each for each, known in out.items() if known.held and same_ruling(each, cue)]
-        out.update((each, _broken(out[each], seen)) for each in ruled)
+        out.update((each, _count_against(out[each], seen)) for each in ruled)
         if not ruled:
             out.setdefault(cue, seen)
 
 
-def _is_of(known: Observation, text: str, said: UserWords) -> bool:
+def _is_of(known: Observation, text: str, said: UserUtterance) -> bool:
     """Whether a sentence is part of a known ruling."""
     return said.message.id in known.sources and text in known.text

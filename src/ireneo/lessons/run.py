@@ -33,10 +33,10 @@ _DEEP = 3
 
 def outcome_of(drafts: Iterable[Draft]) -> RunOutcome:
     """The result of a run according to its log: a verdict or a reward takes precedence over the exit status."""
-    said = [each for about in _about_run(drafts) for each in _places(about)]
+    said = [each for about in _run_entries(drafts) for each in _nested_entries(about)]
     verdict = next((good for each in said if (good := _verdict(each)) is not None), None)
     if verdict is None:
-        return "bad" if any(map(_broke_off, said)) else "unknown"
+        return "bad" if any(map(_was_cut_short, said)) else "unknown"
     return "good" if verdict else "bad"
 
 
@@ -63,7 +63,7 @@ def noted_words(drafts: Iterable[Draft]) -> tuple[NotedWords, ...]:
         payload = draft.record.payload if draft.record else None
         for entry in payload if isinstance(payload, list | tuple) else (payload,):
             for summary in _summaries(_mapping(entry)):
-                out.update(dict.fromkeys(_noted(summary)))
+                out.update(dict.fromkeys(_summary_sentences(summary)))
     return tuple(out)[:MOST_NOTED]
 
 
@@ -76,7 +76,7 @@ def _summaries(entry: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
                 yield each
 
 
-def _noted(summary: Mapping[str, object]) -> Iterator[NotedWords]:
+def _summary_sentences(summary: Mapping[str, object]) -> Iterator[NotedWords]:
     learned = summary.get("learnings")
     if isinstance(learned, dict):
         for sort, key in (("learned", "repo"), ("learned", "code"), ("workflow", "workflow")):
@@ -95,7 +95,7 @@ def _sentences(sort: NotedSort, listed: object) -> Iterator[NotedWords]:
             yield NotedWords(sort=sort, text=" ".join(text.split()), path=path if isinstance(path, str) else "")
 
 
-def _about_run(drafts: Iterable[Draft]) -> Iterator[Mapping[str, object]]:
+def _run_entries(drafts: Iterable[Draft]) -> Iterator[Mapping[str, object]]:
     """The entries of the log that are not about a single message."""
     for draft in drafts:
         payload = draft.record.payload if draft.record else None
@@ -105,11 +105,11 @@ def _about_run(drafts: Iterable[Draft]) -> Iterator[Mapping[str, object]]:
                 yield about
 
 
-def _places(about: Mapping[str, object], deep: int = 0) -> Iterator[Mapping[str, object]]:
+def _nested_entries(about: Mapping[str, object], deep: int = 0) -> Iterator[Mapping[str, object]]:
     yield about
     for key in _WITHIN if deep < _DEEP else ():
         if held := _mapping(about.get(key)):
-            yield from _places(held, deep + 1)
+            yield from _nested_entries(held, deep + 1)
 
 
 def _verdict(said: Mapping[str, object]) -> bool | None:
@@ -123,7 +123,7 @@ def _verdict(said: Mapping[str, object]) -> bool | None:
     return None
 
 
-def _broke_off(said: Mapping[str, object]) -> bool:
+def _was_cut_short(said: Mapping[str, object]) -> bool:
     """Whether the harness ended the run, because of a limit, an error, or an agent that gave up."""
     status = said.get("exit_status")
     return isinstance(status, str) and bool(status.strip()) and not status.strip().lower().startswith("submitted")
@@ -165,7 +165,7 @@ def project_of(*, directory: str = "", folder: str = "", session: str = "") -> s
     (``django__django-11099``).
     """
     # The name of an instance is unambiguous, and its directory is often a copy with another name.
-    return _of_instance(session) or _of_directory(directory) or _of_folder(folder)
+    return _project_of_instance(session) or _project_of_directory(directory) or _project_of_folder(folder)
 
 
 def project_named(given: str) -> str:
@@ -179,27 +179,27 @@ def project_here(folder: str) -> str:
     return project_named(folder) or next(filter(_ACCIDENT.match, reversed(folder.split("/"))), "")
 
 
-def _of_directory(directory: str) -> str:
+def _project_of_directory(directory: str) -> str:
     path = directory.strip().replace("\\", "/")
     for mark in _WORKTREES:
         path = path.partition(mark)[0]
     if "/" not in path:
         return ""
-    telling = [name for name in _ABOVE.sub("", path).split("/") if name and not _tells_nothing(name)]
+    telling = [name for name in _ABOVE.sub("", path).split("/") if name and not _is_uninformative_name(name)]
     first = next((at for at in reversed(range(len(telling))) if telling[at].lower() not in _PARTS), 0)
     return "/".join(telling[first:])
 
 
-def _tells_nothing(name: str) -> bool:
+def _is_uninformative_name(name: str) -> bool:
     return name.lower() in _NOWHERE or bool(_ACCIDENT.match(name)) or name.startswith((".", "__"))
 
 
-def _of_instance(session: str) -> str:
+def _project_of_instance(session: str) -> str:
     found = _INSTANCE.search(session)
     return f"{found['owner']}__{found['name']}" if found else ""
 
 
-def _of_folder(folder: str) -> str:
+def _project_of_folder(folder: str) -> str:
     """The last part of a directory whose slashes became hyphens; hyphens in names can't be distinguished."""
     name = folder.strip().rstrip("/").rsplit("/", 1)[-1]
     if not re.match(r"^-(?:Users|home|root|private|var|tmp|opt|mnt|workspace)\b", name):
@@ -224,7 +224,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     seconds: float = 0.0
     """0 where the log has no times."""
 
-    def share(self, part: float) -> Cost:
+    def scaled(self, part: float) -> Cost:
         """A `part` of it, from 0 to 1."""
         return Cost(tokens=round(self.tokens * part), seconds=self.seconds * part)
 

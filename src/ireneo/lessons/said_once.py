@@ -10,8 +10,15 @@ from __future__ import annotations
 from ireneo.language.files import topic
 from ireneo.language.topics import Binding, Forms, Rulings, SaidOnce, Wishes
 from ireneo.language.words import common_words
-from ireneo.lessons.binding import binds_work, is_pasted, is_senseless, is_to_be_recorded, parts_of, places_kind
-from ireneo.lessons.rule_weights import ABOUT, WORD, of_task
+from ireneo.lessons.binding import (
+    calls_pointless,
+    is_pasted,
+    is_to_be_recorded,
+    rules_all_work,
+    says_where_kind_belongs,
+    split_clauses,
+)
+from ireneo.lessons.rule_weights import ABOUT, WORD, is_about_task
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
 
@@ -40,51 +47,52 @@ _ESCAPED = lazy_re(r"(?<![\w\\:`])\\{1,4}n(?![\w`])")
 _NAMES = lazy_re(r"[A-Z][a-z]+")
 
 
-def reaches_beyond(ruling: str) -> bool:
+def applies_beyond_task(ruling: str) -> bool:
     """Whether the words of a ruling show that it applies beyond its task."""
     about = ABOUT.match(ruling)
     if about is not None and about[0].endswith("`: “") and not about[0].startswith("On changing"):
         return True  # The heading names the refused call, so the ruling is clear.
     own = ruling[about.end() :] if about is not None else ruling
     told = [each.strip(" \"“”'") for each in sentences(own)]
-    if _SAYS.spoken.search(own) or _ESCAPED.search(own) or _names_nothing(own) or _shouts(own):
+    if _SAYS.spoken.search(own) or _ESCAPED.search(own) or _is_praise_request(own) or _is_shouted(own):
         return False
     if about is not None:
         # An answer, or the correction of an edit, mostly needs the text before it.
-        return any(_lasts(each) for each in told)
-    return any(_reaches(each) for each in told)
+        return any(_is_lasting_order(each) for each in told)
+    return any(_sentence_applies_beyond(each) for each in told)
 
 
 def is_of_work(ruling: str, *, conceded: bool) -> bool:
     """Whether a ruling is about how work is done, not about what is made; or corrects where something belongs."""
     if ABOUT.match(ruling) is not None or _SAYS.spoken.search(ruling) or _SAYS.narrow.search(ruling):
         return False
-    told = [each for each in sentences(ruling) if not of_task(each)]
+    told = [each for each in sentences(ruling) if not is_about_task(each)]
     told = [each for each in told if not each.endswith("?") or _RULINGS.polite.match(each)]
     return any(_RULINGS.process.search(each) or (conceded and _RULINGS.places.search(each)) for each in told)
 
 
-def _lasts(sentence: str) -> bool:
+def _is_lasting_order(sentence: str) -> bool:
     """Whether a sentence orders something from now on, or every time."""
-    return not _is_asked(sentence) and _SAYS.lasts.search(sentence) is not None and not _SAYS.narrow.search(sentence)
+    return not _is_question(sentence) and _SAYS.lasts.search(sentence) is not None and not _SAYS.narrow.search(sentence)
 
 
-def _reaches(sentence: str) -> bool:
+def _sentence_applies_beyond(sentence: str) -> bool:
     if len(sentence.split()) > LONGEST or _is_heading(sentence):
         return False
-    if is_to_be_recorded(sentence) or is_of_project(sentence):
+    if is_to_be_recorded(sentence) or is_about_project(sentence):
         return True
-    if _is_asked(sentence):
+    if _is_question(sentence):
         return False
     if _FORMS.matters.search(sentence) or (_FORMS.staged.search(sentence) and not _WISHES.accepted.match(sentence)):
         return True
-    parts = parts_of(sentence)
+    parts = split_clauses(sentence)
     if _SAYS.points.match(sentence):
         return False
-    if _lasts(sentence):
+    if _is_lasting_order(sentence):
         return True
     if any(
-        _FORMS.runs_itself.match(part) or _FORMS.upkeep.match(part) or is_senseless(part) for part in (sentence, *parts)
+        _FORMS.runs_itself.match(part) or _FORMS.upkeep.match(part) or calls_pointless(part)
+        for part in (sentence, *parts)
     ):
         return True
     if _SAYS.builds.match(sentence):
@@ -97,11 +105,13 @@ def _reaches(sentence: str) -> bool:
     if _SAYS.wide.search(sentence[: purpose.start()] if purpose is not None else sentence):
         return True
     return (
-        any(_SAYS.occasions.match(part) for part in (sentence, *parts)) or binds_work(sentence) or places_kind(sentence)
+        any(_SAYS.occasions.match(part) for part in (sentence, *parts))
+        or rules_all_work(sentence)
+        or says_where_kind_belongs(sentence)
     )
 
 
-def is_of_project(sentence: str) -> bool:
+def is_about_project(sentence: str) -> bool:
     """Whether a sentence is about the project as a whole: its tools, its style, what must be left alone."""
     asked = sentence.endswith((":", "?")) or sentence.startswith("(") or len(sentence.split()) > SHORT
     stands = any(form.search(sentence) for form in (_SAYS.written_in, _SAYS.stays))
@@ -114,7 +124,7 @@ def chooses_tool(sentence: str) -> bool:
     """Whether a sentence says which tools, or kinds of tools, are used here or aren't: “use uv, not pip”."""
     if "**" in sentence or _SAYS.for_one.search(sentence):
         return False
-    for clause in (sentence, *parts_of(sentence)):
+    for clause in (sentence, *split_clauses(sentence)):
         if (found := _SAYS.chooses.match(clause)) is None:
             continue
         rest = clause[found.end() :].strip()
@@ -126,19 +136,19 @@ def chooses_tool(sentence: str) -> bool:
     return False
 
 
-def _is_asked(sentence: str) -> bool:
+def _is_question(sentence: str) -> bool:
     """Whether a sentence is a question, and no polite order."""
     asks = sentence.endswith("?") or _SAYS.asks.match(sentence)
-    return bool(asks) and not any(_RULINGS.polite.match(part) for part in parts_of(sentence))
+    return bool(asks) and not any(_RULINGS.polite.match(part) for part in split_clauses(sentence))
 
 
-def _shouts(ruling: str) -> bool:
+def _is_shouted(ruling: str) -> bool:
     """Whether most of a ruling is in capitals, which shows anger; a word or two in capitals are emphasis."""
     letters = [each for each in ruling if each.isalpha()]
     return len(letters) > LOUD and sum(each.isupper() for each in letters) > len(letters) / 2
 
 
-def _names_nothing(ruling: str) -> bool:
+def _is_praise_request(ruling: str) -> bool:
     """Whether a ruling only asks for good work."""
     empty = common_words() | _SAYS.praises
     return len({word for word in WORD.findall(ruling.lower()) if word not in empty and len(word) > 1}) < LEAST

@@ -21,14 +21,7 @@ from ireneo.lessons.commands import (
     read_command,
     shell_steps,
 )
-from ireneo.lessons.faults import (
-    FOUND_NOTHING,
-    TIMED_OUT,
-    WITHOUT_A_WORD,
-    Fault,
-    is_empty,
-    read_faults,
-)
+from ireneo.lessons.faults import FOUND_NOTHING, TIMED_OUT, WITHOUT_A_WORD, Fault, is_empty, read_faults
 from ireneo.lessons.naming import programs
 from ireneo.lessons.run import NotedWords, RunOutcome
 from ireneo.log.message import Call, Message
@@ -91,10 +84,10 @@ def failure_of(step: Step, command: str) -> StepFailure:
     read = read_command(command)
     status = exit_status(step.output)
     by_status = read.deciding if step.result is not None and (step.result.failed is True or status) else ()
-    return _Search(read, by_status, step.output).failure()
+    return _FailedStepSearch(read, by_status, step.output).failure()
 
 
-class _Search:
+class _FailedStepSearch:
     """Finds the step of a command that failed. Steps are given by their index in the command."""
 
     def __init__(self, read: CommandLine, by_status: Sequence[int], output: str) -> None:
@@ -106,26 +99,26 @@ class _Search:
         self.broken = read.broken
 
     def failure(self) -> StepFailure:
-        called = {head for step in self.steps for head in (*_heads(step), *step.through)}
+        called = {head for step in self.steps for head in (*_program_names(step), *step.through)}
         found = read_faults(self.output, called=called)
         if found and found[0].name == TIMED_OUT:
-            return self._is(self._slow(), found)
-        if found and (place := self._teller(found[0])) is not None:
-            return self._is(place, found)
+            return self._make_failure(self._slow_step(), found)
+        if found and (place := self._reporting_step(found[0])) is not None:
+            return self._make_failure(place, found)
         if found and found[0].weight >= _SURE and not self._only_shows():
             return StepFailure(program="", shown="", step=None, faults=found)
-        place = self._without_words()
+        place = self._step_without_error_line()
         name = FOUND_NOTHING if place is not None and _searches(self.steps[place]) else WITHOUT_A_WORD
         if name == WITHOUT_A_WORD and found and not self._only_shows():
-            return self._is(place, found)
-        return self._is(place, (Fault(name=name),))
+            return self._make_failure(place, found)
+        return self._make_failure(place, (Fault(name=name),))
 
-    def _is(self, place: int | None, faults: tuple[Fault, ...]) -> StepFailure:
+    def _make_failure(self, place: int | None, faults: tuple[Fault, ...]) -> StepFailure:
         if place is None:
             return StepFailure(program="", shown="", step=None, faults=faults)
         step = self.steps[place]
-        through = next((label for label in step.through if faults and _is_by(faults[0], (label,))), "")
-        if through and not _is_by(faults[0], _heads(step)):
+        through = next((label for label in step.through if faults and _is_printed_by(faults[0], (label,))), "")
+        if through and not _is_printed_by(faults[0], _program_names(step)):
             return StepFailure(program=through, shown=through, step=step, faults=faults)
         own = step.words[0].rsplit("/", 1)[-1] if step.words else ""
         if faults and faults[0].by == {own} and "not found" in faults[0].name and own not in step.name.split():
@@ -133,14 +126,18 @@ class _Search:
         return StepFailure(program=step.name, shown=step.shown, step=step, faults=faults)
 
     def _only_shows(self) -> bool:
-        return all(_shows(self.steps[place]) for place in self.can)
+        return all(_only_shows_files(self.steps[place]) for place in self.can)
 
-    def _slow(self) -> int | None:
-        slow = [place for place in self.can if not _shows(self.steps[place]) and not does_nothing(self.steps[place])]
+    def _slow_step(self) -> int | None:
+        slow = [
+            place
+            for place in self.can
+            if not _only_shows_files(self.steps[place]) and not does_nothing(self.steps[place])
+        ]
         timed = [place for place in slow if "timeout" in self.steps[place].through]
         return (timed or slow)[0] if len(timed or slow) == 1 else None
 
-    def _without_words(self) -> int | None:
+    def _step_without_error_line(self) -> int | None:
         """Find the failed step if no line of the output shows it."""
         if not self.pool:
             return None
@@ -149,24 +146,28 @@ class _Search:
         quiet = [place for place in self.pool if _searches(self.steps[place]) or self.steps[place].unheard]
         if len(quiet) == 1:
             return quiet[0]
-        telling = [place for place in self.pool if not _shows(self.steps[place])]
+        telling = [place for place in self.pool if not _only_shows_files(self.steps[place])]
         same = len({self.steps[place].name for place in telling}) == 1
         return telling[-1] if same and self.sure and not quiet else None
 
-    def _teller(self, fault: Fault) -> int | None:
+    def _reporting_step(self, fault: Fault) -> int | None:
         """Find the step that reported an error."""
         several = len({self.steps[place].name for place in self.can}) > 1
         if not fault.by and _SHELL_SPEAKS.search(fault.line) and (self.broken or several):
             return None  # The shell could not parse or start something, and doesn't say which step.
-        own = [place for place in self.can if _is_by(fault, (*_heads(self.steps[place]), *self.steps[place].through))]
+        own = [
+            place
+            for place in self.can
+            if _is_printed_by(fault, (*_program_names(self.steps[place]), *self.steps[place].through))
+        ]
         if len(fault.by) == 1 and not own:
             own = [
                 place
                 for place, step in enumerate(self.steps)
-                if _is_by(fault, _heads(step)) or step.words[:1] == tuple(fault.by)
+                if _is_printed_by(fault, _program_names(step)) or step.words[:1] == tuple(fault.by)
             ]
         if own:
-            return self._one_of([place for place in own if place in self.pool] or own, fault)
+            return self._choose_step([place for place in own if place in self.pool] or own, fault)
         if self._only_shows() and (fault.by or fault.weight < _SURE):
             # Programs that only show text may show errors of others; if only one step can have failed, the errors are
             # its own.
@@ -175,45 +176,45 @@ class _Search:
         runs = [place for place in self.pool if _runs_others(self.steps[place])]
         runs = runs or [place for place in self.can if _runs_others(self.steps[place])]
         if fault.by and runs:
-            return self._one_of(runs, fault)
-        others = [place for place in self.pool if not _shows(self.steps[place])]
-        others = others or [place for place in self.can if not _shows(self.steps[place])]
+            return self._choose_step(runs, fault)
+        others = [place for place in self.pool if not _only_shows_files(self.steps[place])]
+        others = others or [place for place in self.can if not _only_shows_files(self.steps[place])]
         others = others or (self.pool if fault.sort == "missing" or fault.weight >= _OF_THE_SHELL else [])
-        return self._one_of(others, fault) if others else None
+        return self._choose_step(others, fault) if others else None
 
-    def _one_of(self, places: Sequence[int], fault: Fault) -> int | None:
+    def _choose_step(self, places: Sequence[int], fault: Fault) -> int | None:
         """Return the step that reported an error, of several that may have."""
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
         for better in (
-            self._said(places, fault),
-            self._of_task(places, fault),
-            self._of_git(places, fault),
-            self._of_kind(places, fault),
+            self._named_in_line(places, fault),
+            self._task_steps(places, fault),
+            self._git_steps(places, fault),
+            self._steps_of_kind(places, fault),
         ):
             if len({self.steps[place].name for place in better}) == 1:
                 return better[0]
-        begun = [place for place in places if self._began(self.steps[place])]
+        begun = [place for place in places if self._was_started(self.steps[place])]
         if begun:
             return begun[-1]
-        named = [place for place in places if _names(fault.line, self.steps[place])]
+        named = [place for place in places if _names_argument(fault.line, self.steps[place])]
         if len({self.steps[place].name for place in named}) == 1:
             return named[0]
         # Nothing distinguishes them: in a chain in which each had to pass, the last that does work is the likeliest.
-        working = [place for place in places if not _shows(self.steps[place])] or list(places)
+        working = [place for place in places if not _only_shows_files(self.steps[place])] or list(places)
         return working[0] if len({self.steps[place].name for place in working}) == 1 else None
 
-    def _said(self, places: Sequence[int], fault: Fault) -> list[int]:
+    def _named_in_line(self, places: Sequence[int], fault: Fault) -> list[int]:
         """The steps whose whole name is in the line: ``npm ci``."""
         return [place for place in places if " " in self.steps[place].name and self.steps[place].name in fault.line]
 
-    def _of_task(self, places: Sequence[int], fault: Fault) -> list[int]:
+    def _task_steps(self, places: Sequence[int], fault: Fault) -> list[int]:
         task = fault.task.split(":")[-1] if fault.task.count(":") and "/" in fault.task else fault.task
         return [place for place in places if task and task in self.steps[place].name.split()] or [
             place for place in places if task and self.steps[place].name.split()[-1:] == [task.partition(":")[0]]
         ]
 
-    def _of_git(self, places: Sequence[int], fault: Fault) -> list[int]:
+    def _git_steps(self, places: Sequence[int], fault: Fault) -> list[int]:
         if "git" not in fault.by:
             return []
         for said, doing in _GIT:
@@ -221,7 +222,7 @@ class _Search:
                 return [place for place in places if doing.search(self.steps[place].name)]
         return []
 
-    def _of_kind(self, places: Sequence[int], fault: Fault) -> list[int]:
+    def _steps_of_kind(self, places: Sequence[int], fault: Fault) -> list[int]:
         kind = _KINDS.get(fault.sort)
         if kind is None:
             return []
@@ -231,7 +232,7 @@ class _Search:
         exact = [place for place in found if re.search(rf"\b{fault.sort.rstrip('s')}", self.steps[place].name)]
         return exact or found
 
-    def _began(self, step: ShellStep) -> bool:
+    def _was_started(self, step: ShellStep) -> bool:
         """Whether the output shows that a task runner started it."""
         words = step.name.split()
         if len(words) < 2:
@@ -245,7 +246,7 @@ class _Search:
         )
 
 
-def _heads(step: ShellStep) -> tuple[str, ...]:
+def _program_names(step: ShellStep) -> tuple[str, ...]:
     words = step.name.split()
     program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
     script = step.words[1].rsplit("/", 1)[-1] if len(step.words) > 1 else ""
@@ -259,7 +260,7 @@ def _heads(step: ShellStep) -> tuple[str, ...]:
     return tuple(head for head in heads if head)
 
 
-def _is_by(fault: Fault, heads: Iterable[str]) -> bool:
+def _is_printed_by(fault: Fault, heads: Iterable[str]) -> bool:
     return not fault.by.isdisjoint(heads)
 
 
@@ -271,7 +272,7 @@ def _searches(step: ShellStep) -> bool:
     return step.name in programs().commands["searches"]
 
 
-def _shows(step: ShellStep) -> bool:
+def _only_shows_files(step: ShellStep) -> bool:
     """Whether a step only shows, moves or copies, so that errors in its output are not its own."""
     known, head = programs(), step.name.partition(" ")[0]
     return head in known.looks_only or head in known.moves or head == "test" or step.name in known.commands["shows"]
@@ -287,7 +288,7 @@ def _runs_others(step: ShellStep) -> bool:
     return head not in known.files and head not in known.commands["starts_nothing"]
 
 
-def _names(line: str, step: ShellStep) -> bool:
+def _names_argument(line: str, step: ShellStep) -> bool:
     """Whether a line names an argument of a step that is long enough for this to be no coincidence."""
     return any(len(word) > 3 and word in line for word in step.words[1:])
 

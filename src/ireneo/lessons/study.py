@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.baseline import failing_before
-from ireneo.lessons.explanations import Said
+from ireneo.lessons.explanations import RunSentences
 from ireneo.lessons.findings import demands, facts, noted_claims
-from ireneo.lessons.places import floods, places
+from ireneo.lessons.places import flooding_folders, moved_paths
 from ireneo.lessons.repositories import REPOSITORY, marks_of_repository, merged_marks
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
 from ireneo.lessons.traps import failures, fixes_of_errors
-from ireneo.lessons.user_words import OF_CODING, asked_again, refused_again
+from ireneo.lessons.user_words import OF_CODING, refused_commands, repeated_wishes
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
 from ireneo.summaries.steps import CHANGES
@@ -33,7 +33,7 @@ from ireneo.summaries.steps import CHANGES
 def observations_of(material: RunMaterial) -> list[Observation]:
     """The observations that follow from a run's calls: failures with their remedies, demands, facts."""
     run = tried_calls(material)
-    said = Said(material.messages)
+    said = RunSentences(material.messages)
     traps = [*failures(material, run, said), *failing_before(material, run)]
     if material.outcome == "bad":
         return [*traps, *demands(material, run)]
@@ -42,8 +42,8 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         *fixes_of_errors(material, {message.id: message for message in material.messages}, run),
         *demands(material, run),
         *facts(material, run),
-        *places(material, run, said),
-        *floods(material, run),
+        *moved_paths(material, run, said),
+        *flooding_folders(material, run),
     ]
 
 
@@ -53,15 +53,15 @@ MOST_ENTRIES = 500
 READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (
     observations_of,
     rulings,
-    asked_again,
-    refused_again,
+    repeated_wishes,
+    refused_commands,
     noted_claims,
     marks_of_repository,
 )
 """The functions that look for claims in a run; a new kind of claim needs one more."""
 
 
-class Studied(Struct, frozen=True, kw_only=True):
+class StudyResult(Struct, frozen=True, kw_only=True):
     """The result of studying a run, or a window of a long one."""
 
     entries: tuple[DiaryEntry, ...] = ()
@@ -75,13 +75,13 @@ class Studied(Struct, frozen=True, kw_only=True):
     lost_seconds: float = 0.0
 
 
-def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = ()) -> Studied:
+def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = ()) -> StudyResult:
     """Study a run, or a window of it; the notes that its agent has `written` come first in the diary."""
     costs = costs_of(material.messages)
     done = run_steps(material)
     failed = [step for step in done if step.failed_itself]
     lost = sum_costs(costs[name] for step in failed for name in step.sources)
-    return Studied(
+    return StudyResult(
         entries=write_diary(material, read_tasks(material), count, written),
         observations=tuple(observation for read in READERS for observation in read(material)),
         messages=len(material.messages),
@@ -98,7 +98,7 @@ _WORK = CHANGES | {"run", "check", "save", "use"}
 _SEVERAL = 2
 
 
-def may_teach(whole: Studied, source: str) -> bool:
+def may_teach(whole: StudyResult, source: str) -> bool:
     """Whether a model may find a lesson in a run: something failed, was done, or users said more than one thing.
 
     In a run that only looked something up, users can only correct the agent from their second message on.
@@ -109,18 +109,18 @@ def may_teach(whole: Studied, source: str) -> bool:
     return source in OF_CODING and whole.turns >= (_SEVERAL if whole.calls else 1)
 
 
-def join_windows(studied: Iterable[Studied]) -> Studied:
+def join_windows(studied: Iterable[StudyResult]) -> StudyResult:
     """Combine the windows of one run; the observations of each claim are summed.
 
     Windows are consumed one by one, so that memory grows with the claims of a run, not with its length.
     """
-    out = Studied()
+    out = StudyResult()
     claims: dict[str, Observation] = {}
     entries: deque[DiaryEntry] = deque(maxlen=MOST_ENTRIES)
     for each in studied:
         entries.extend(each.entries)
         _sum_up(claims, each.observations)
-        out = Studied(
+        out = StudyResult(
             messages=out.messages + each.messages,
             turns=out.turns + each.turns,
             calls=out.calls + each.calls,
@@ -141,10 +141,10 @@ def sum_observations(observations: Iterable[Observation]) -> list[Observation]:
 def _sum_up(claims: dict[str, Observation], observations: Iterable[Observation]) -> None:
     for each in observations:
         known = claims.get(each.cue)
-        claims[each.cue] = each if known is None else _both(known, each)
+        claims[each.cue] = each if known is None else _add_observations(known, each)
 
 
-def _both(one: Observation, other: Observation) -> Observation:
+def _add_observations(one: Observation, other: Observation) -> Observation:
     """Sum two observations of a claim; the sources of the text that is kept come first."""
     worded = one if one.text else other
     rest = other if worded is one else one

@@ -9,7 +9,7 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Warned, Words
 from ireneo.lessons.commands import main_step, shell_steps
 from ireneo.lessons.naming import name_of, program_name, programs
@@ -35,33 +35,33 @@ EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
 # A colon or full stop inside a name doesn't end a clause; a comma only does before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
-        rf"[;—–→]|\s[-=]>\s|\s=\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{row_of('joins')}|{row_of('acts')}|{row_of('bans')}|{row_of('right')}|{row_of('since')})(?!\w))"
-        rf"|(?=\s(?:{row_of('always')})\s+(?:{row_of('acts')})(?!\w))"
+        rf"[;—–→]|\s[-=]>\s|\s=\s|:(?=\s)|(?<!e\.g)(?<!i\.e)(?<!z\.B)(?<!\.\.)(?:(?<!\s)|(?<=[/)!?]\s))[.!?](?=\s|$)|\s-\s|,(?=\s(?:{pattern_row('joins')}|{pattern_row('acts')}|{pattern_row('bans')}|{pattern_row('right')}|{pattern_row('since')})(?!\w))"
+        rf"|(?=\s(?:{pattern_row('always')})\s+(?:{pattern_row('acts')})(?!\w))"
     ),
     re.I,
 )
-FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{row_of('bans')}|no)(?!\w)", re.I)
-OPENS = lazy_re(lambda: rf"^(?:(?:{row_of('bans')})\s+)?(?:(?:{row_of('runs')})\s+)?", re.I)
+FORBIDS = lazy_re(lambda: rf"^\w+\s+(?:{pattern_row('bans')}|no)(?!\w)", re.I)
+OPENS = lazy_re(lambda: rf"^(?:(?:{pattern_row('bans')})\s+)?(?:(?:{pattern_row('runs')})\s+)?", re.I)
 
 
-def row_of(name: str) -> str:
+def pattern_row(name: str) -> str:
     """A pattern for the words of one row of the data, in all languages."""
-    return either(getattr(_SAYS, name))
+    return any_of(getattr(_SAYS, name))
 
 
-def clauses_of(text: str) -> Iterator[str]:
+def split_clauses(text: str) -> Iterator[str]:
     """The clauses of a text, without conjunctions; text in backticks or brackets is not split."""
     start, hidden = 0, [each.span() for how in (MARKED, BRACKETS) for each in how.finditer(text)]
     for each in _SEPARATES.finditer(text):
         # After a colon may be what works: "one worker is fine: `pytest -n 1`".
-        names = each[0] == ":" and goes_well(text[start : each.start()])
+        names = each[0] == ":" and reports_success(text[start : each.start()])
         if not names and not any(first < each.start() < last for first, last in hidden):
-            yield from _bare(text[start : each.start()])
+            yield from _strip_clause(text[start : each.start()])
             start = each.end()
-    yield from _bare(text[start:])
+    yield from _strip_clause(text[start:])
 
 
-def _bare(clause: str) -> Iterator[str]:
+def _strip_clause(clause: str) -> Iterator[str]:
     whole = bool(EVERYTHING.search(clause.rstrip()[-2:]))
     told = _SAYS.joins.sub("", _BEFORE_IT.sub("", clause if whole else clause.rstrip(TRAILING), count=1))
     if told:
@@ -73,17 +73,17 @@ def is_banned(clause: str) -> bool:
     return bool(_SAYS.bans.search(clause) or FORBIDS.search(clause))
 
 
-def goes_wrong(clause: str) -> bool:
+def reports_failure(clause: str) -> bool:
     """Whether a clause says that something fails, or must not be done."""
     return bool(_SAYS.fails.search(clause) or _SAYS.bans.search(clause))
 
 
-def goes_well(clause: str) -> bool:
+def reports_success(clause: str) -> bool:
     """Whether a clause says that the call it names is right or harmless."""
-    return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not goes_wrong(clause))
+    return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not reports_failure(clause))
 
 
-def stops(word: str) -> bool:
+def ends_command(word: str) -> bool:
     """Whether a word can't be part of a command without backticks."""
     return _SAYS.ends.search(word) is not None or _SAYS.fails.fullmatch(word) is not None
 
@@ -110,20 +110,20 @@ _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _VALUE = lazy_re(r"(?!-)[\w=-]+")
 """The value of a flag in front of the program."""
 _SPACED = lazy_re(r"\S+")
-_BAN_BEFORE = lazy_re(lambda: rf"(?<!\w)(?:{row_of('bans')}|no)\s+(?:\S+\s+){{0,2}}$", re.I)
+_BAN_BEFORE = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('bans')}|no)\s+(?:\S+\s+){{0,2}}$", re.I)
 _OPEN = lazy_re(r"[<>$…*]|\.\.\.")
-_IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{row_of('in_place_of')})\s+(?:(?:{row_of('runs')})\s+)?$", re.I)
+_IN_PLACE_OF = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('in_place_of')})\s+(?:(?:{pattern_row('runs')})\s+)?$", re.I)
 _AHEAD_OF = lazy_re(
     lambda: (
-        rf"^(.{{1,300}}?),?\s+(?:{row_of('ahead_of')})\s+(?:(?:{row_of('the')}|{row_of('through')})\s+)?"
-        rf"(?:(?:{row_of('runs')})\s+)?$"
+        rf"^(.{{1,300}}?),?\s+(?:{pattern_row('ahead_of')})\s+(?:(?:{pattern_row('the')}|{pattern_row('through')})\s+)?"
+        rf"(?:(?:{pattern_row('runs')})\s+)?$"
     ),
     re.I,
 )
-_THROUGH = lazy_re(lambda: rf"^(?:{row_of('through')}|{row_of('runs')})$", re.I)
+_THROUGH = lazy_re(lambda: rf"^(?:{pattern_row('through')}|{pattern_row('runs')})$", re.I)
 
 
-class ToldCall(Struct, frozen=True, kw_only=True):
+class ReportedCall(Struct, frozen=True, kw_only=True):
     """The call that a clause is about."""
 
     command: str = ""
@@ -144,29 +144,29 @@ class NamedCall(Struct, frozen=True, kw_only=True):
     """The index of the clause."""
     start: int
     end: int
-    call: ToldCall
+    call: ReportedCall
     how: str
     """In marks, as a subcommand, a program alone, a script, a path, a deed or a program that nobody knows."""
 
 
-def failing_call(clauses: Sequence[str]) -> tuple[int, ToldCall | None]:
+def failing_call(clauses: Sequence[str]) -> tuple[int, ReportedCall | None]:
     """The index of the clause that says what fails, and the failing call: the likeliest of all that are named.
 
     If the clause orders something to be done before a call or in its place, that call is the trap; otherwise the trap
     is the same command without the ordered part.
     """
     every = [*named_calls(clauses)]
-    likely = [sum(WEIGHTS.get(cue, 0.0) for cue in cues_of(clauses, each, every)) for each in every]
+    likely = [sum(WEIGHTS.get(cue, 0.0) for cue in call_cues(clauses, each, every)) for each in every]
     place = max(range(len(every)), key=likely.__getitem__, default=0)
     if not every or likely[place] < LEAST:
         return 0, None
-    return every[place].at, as_trap(clauses[every[place].at], every[place])
+    return every[place].at, failing_variant(clauses[every[place].at], every[place])
 
 
-def as_trap(clause: str, named: NamedCall) -> ToldCall:
+def failing_variant(clause: str, named: NamedCall) -> ReportedCall:
     """The call that fails, derived from the call that a clause names."""
-    call, before = named.call, _before(clause, named)
-    if not _orders(clause, named) and not goes_well(clause):
+    call, before = named.call, _text_before(clause, named)
+    if not _is_order(clause, named) and not reports_success(clause):
         return call
     ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
     if ahead is not None:
@@ -181,7 +181,7 @@ def named_calls(clauses: Sequence[str]) -> Iterator[NamedCall]:
     for at, clause in enumerate(clauses):
         marks = [*MARKED.finditer(clause)]
         for each in marks:
-            call = (changes and _of_path(each[1])) or call_of_command(each[1]) or _of_path(each[1])
+            call = (changes and _path_call(each[1])) or call_of_command(each[1]) or _path_call(each[1])
             if call is not None:
                 yield NamedCall(at=at, start=each.start(), end=each.end(), call=call, how="marked")
         words = [*_SPACED.finditer(clause)]
@@ -190,18 +190,18 @@ def named_calls(clauses: Sequence[str]) -> Iterator[NamedCall]:
             if said[place] and not any(mark.start() <= each.start() < mark.end() for mark in marks):
                 ends = next((n for n in range(place, len(said)) if words[n][0] != said[n]), len(said))
                 behind = said[place + 1 : min(ends + 1, place + MOST_WORDS)] if ends > place else []
-                for how, call in _calls_at(said, place, behind, clause, changes):
+                for how, call in _unmarked_calls(said, place, behind, clause, changes):
                     yield NamedCall(at=at, start=each.start(), end=each.end(), call=call, how=how)
-        yield from _deeds(at, clause)
+        yield from _verb_calls(at, clause)
 
 
-def _calls_at(
+def _unmarked_calls(
     said: Sequence[str], place: int, behind: Sequence[str], clause: str, changes: bool
-) -> Iterator[tuple[str, ToldCall]]:
+) -> Iterator[tuple[str, ReportedCall]]:
     """The calls that a word without marks may name, with the words `behind` it that belong to the call."""
     word, known = said[place], programs()
     program = program_name(word[:1].lower() + word[1:]) if word[:1].isalpha() or word[:1] in ".~/" else ""
-    behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), behind))
+    behind = list(takewhile(lambda each: PLAIN.fullmatch(each) and not ends_command(each), behind))
     flags = _flags_of(said, [word, *behind])
     several, everyday = known.has_subcommands(program) or program in known.tasks, program in _EVERYDAY
     following = next(iter(said[place + 1 :]), "")
@@ -210,16 +210,19 @@ def _calls_at(
         # If the script writes something, it is run; otherwise text about writing means the script's file.
         acts = place == 0 and _SAYS.changes.fullmatch(following)
         if acts or not _SAYS.changes.search(clause):
-            yield "script", call_of_command(word) or ToldCall(path=word)
-        elif (path := _of_path(word)) is not None:
+            yield "script", call_of_command(word) or ReportedCall(path=word)
+        elif (path := _path_call(word)) is not None:
             yield "path", path
     elif PATH.fullmatch(word) and (not several or (changes and "/" in word)):
-        if changes and (path := _of_path(word)) is not None:
+        if changes and (path := _path_call(word)) is not None:
             yield "path", path
     elif several and behind and behind[0] not in articles and behind[0][0] != "-":
         # "make deploy hangs" is about a command; "make sure the door is locked" is an order.
         orders = everyday and not flags and (place or articles.intersection(said[place + 2 : place + 3]))
-        if not orders and (call := _with_object(program, behind, said[place + len(behind) + 1 :], flags)) is not None:
+        if (
+            not orders
+            and (call := _subcommand_call(program, behind, said[place + len(behind) + 1 :], flags)) is not None
+        ):
             yield "subcommand", call
     elif several and not everyday:
         before = said[max(0, place - 2) : place]
@@ -230,21 +233,21 @@ def _calls_at(
             or word[:1] not in (program[:1], ".", "/")
             or (program in known.tasks and not place)
         ):
-            yield "program", ToldCall(command=program, words=flags)
-    elif not everyday and is_program(program) and program not in known.folders and _acts(program, said):
+            yield "program", ReportedCall(command=program, words=flags)
+    elif not everyday and is_program(program) and program not in known.folders and _has_effect(program, said):
         host = HOSTNAME.search(clause)
         named = (host[0],) if host and program not in host[0] else ()
         # "rm -rf node_modules" is about that folder.
         given = (each for each in behind if each[0] != "-" and (PATH.fullmatch(each) or _MADE_UP.search(each)))
         on = next(given, "") if program in known.looks_only else ""
-        yield "alone", ToldCall(command=program, words=(*flags, *named), on=on)
+        yield "alone", ReportedCall(command=program, words=(*flags, *named), on=on)
     elif not place and _PROGRAM.fullmatch(word.lower()) and word not in topic(Words).stop and word.isascii():
-        yield from _unknown(word, flags, following)
+        yield from _project_program_call(word, flags, following)
 
 
-def _with_object(
+def _subcommand_call(
     program: str, behind: Sequence[str], goes_on: Sequence[str], flags: tuple[str, ...]
-) -> ToldCall | None:
+) -> ReportedCall | None:
     """The command of a program and its subcommand, with its object if the program always names one."""
     call = call_of_command(" ".join(_command_of([program, *behind], several=True)))
     if call is None:
@@ -253,26 +256,26 @@ def _with_object(
     package = program in _OF_PACKAGES and (not goes_on or _SAYS.fails.search(goes_on[0]))
     objects = behind[len(call.command.split()) - 1 :] if package or program in OF_OBJECTS else []
     things = list(takewhile(lambda each: not each.startswith("-"), objects))[: 1 + (program in _OF_KINDS)]
-    return ToldCall(command=call.command, words=flags, on=next(reversed(things), ""))
+    return ReportedCall(command=call.command, words=flags, on=next(reversed(things), ""))
 
 
-def _unknown(word: str, flags: tuple[str, ...], following: str) -> Iterator[tuple[str, ToldCall]]:
+def _project_program_call(word: str, flags: tuple[str, ...], following: str) -> Iterator[tuple[str, ReportedCall]]:
     """A program of the project's own: it has flags, or fails by a name that is not a word."""
     if (flags and not _SAYS.bans.match(word)) or (_MADE_UP.search(word) and _SAYS.fails.search(following)):
-        yield "unknown", ToldCall(command=word, words=flags)
+        yield "unknown", ReportedCall(command=word, words=flags)
 
 
 _MADE_UP = lazy_re(r"[a-z][A-Z]|[-_\d]")
 
 
-def _acts(program: str, said: Sequence[str]) -> bool:
+def _has_effect(program: str, said: Sequence[str]) -> bool:
     """Whether a program does more than to look; with some flags those that look do."""
     known = programs()
     looks = known.looks_only | known.filters | known.sources | known.moves | known.shells
     return program not in looks or _WRITES_WITH.get(program, " ") in said
 
 
-def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
+def _verb_calls(at: int, clause: str) -> Iterator[NamedCall]:
     """The commands expressed by verbs: "don't force push", "I committed with --no-verify"."""
     for verb, commands in _SAYS.deeds.items():
         found = re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I)
@@ -280,7 +283,7 @@ def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
         before = clause[: found.start()] if found else ""
         told = _BAN_BEFORE.search(before) or _AHEAD_OF.search(before)
         if found and (told or not _SAYS.acts.fullmatch(found[0])):
-            call = call_of_command(commands[0]) or ToldCall(command=commands[0])
+            call = call_of_command(commands[0]) or ReportedCall(command=commands[0])
             flags = (*call.words, *_flags_of(clause.split(), clause.split()))
             call = replace(call, words=flags)
             how = "deed with a flag" if flags else "deed"
@@ -288,33 +291,35 @@ def _deeds(at: int, clause: str) -> Iterator[NamedCall]:
             return
 
 
-def _orders(clause: str, named: NamedCall) -> bool:
+def _is_order(clause: str, named: NamedCall) -> bool:
     """Whether a clause orders something; "go test -race hangs" and "make -j blew up" only begin like an order."""
-    return bool(_SAYS.acts.search(clause)) and not (_opens(clause, named) and _SAYS.fails.search(clause[named.end :]))
+    return bool(_SAYS.acts.search(clause)) and not (
+        _opens_clause(clause, named) and _SAYS.fails.search(clause[named.end :])
+    )
 
 
-def _opens(clause: str, named: NamedCall) -> bool:
+def _opens_clause(clause: str, named: NamedCall) -> bool:
     return OPENS.sub("", clause, count=1).lstrip("`").startswith(clause[named.start : named.end].strip("`"))
 
 
-def _before(clause: str, named: NamedCall) -> str:
+def _text_before(clause: str, named: NamedCall) -> str:
     return clause[: named.start].rstrip("`")
 
 
-def cues_of(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> Iterator[str]:
+def call_cues(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> Iterator[str]:
     """The cues for or against a call as the failing one; `every` holds all calls that the text names."""
     clause, call = clauses[named.at], named.call
-    before = _before(clause, named)
+    before = _text_before(clause, named)
     path, program = bool(call.path and not call.command), next(iter(call.command.split()), "")
     ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
-    ordered = _orders(clause, named) and not (ahead or instead)
+    ordered = _is_order(clause, named) and not (ahead or instead)
     held = {
         named.how: True,
         "named first": all((each.at, each.start) >= (named.at, named.start) for each in every),
         "known": bool(program) and (" " in call.command or is_program(program)),
         "changed file": path and bool(_SAYS.changes.search(clause)),
         "folder": path and "/" in call.path,
-        "opens": _opens(clause, named),
+        "opens": _opens_clause(clause, named),
         "last clause": named.at == len(clauses) - 1,
         "fails behind it": bool(_SAYS.fails.search(clause[named.end :])),
         "banned": bool(_SAYS.bans.search(clause)),
@@ -380,7 +385,7 @@ def is_program(program: str) -> bool:
     return bool(SCRIPT.fullmatch(program)) or any(program in each for each in lists)
 
 
-def call_of_command(text: str) -> ToldCall | None:
+def call_of_command(text: str) -> ReportedCall | None:
     """The call of a command line, if it contains a command."""
     step = main_step(text) or next(iter(shell_steps(text)), None)
     if step is None or not step.name or not step.words or _SET.fullmatch(text):
@@ -408,15 +413,17 @@ def call_of_command(text: str) -> ToldCall | None:
             words[-1] = f"{words[-1]} {each}"
         elif each != path:
             words.append(each)
-    return ToldCall(command=step.name, words=tuple(words), path=as_place(path))
+    return ReportedCall(command=step.name, words=tuple(words), path=with_folder_slash(path))
 
 
-def as_place(path: str) -> str:
+def with_folder_slash(path: str) -> str:
     """Return a path; that of a folder gets a slash at its end."""
     return f"{path.rstrip('/')}/" if path and "." not in path.rsplit("/", 1)[-1] else path
 
 
-def _of_path(text: str) -> ToldCall | None:
+def _path_call(text: str) -> ReportedCall | None:
     return (
-        ToldCall(path=as_place(text.removeprefix("./"))) if PATH.fullmatch(text) and len(text.strip("./")) > 1 else None
+        ReportedCall(path=with_folder_slash(text.removeprefix("./")))
+        if PATH.fullmatch(text) and len(text.strip("./")) > 1
+        else None
     )

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned, Words
 from ireneo.lessons.guard import HEED, Trap
-from ireneo.lessons.lessons import as_part
+from ireneo.lessons.lessons import as_advice_part
 from ireneo.lessons.limits import (
     BRANCH,
     ENVIRONMENT,
@@ -48,20 +48,20 @@ from ireneo.lessons.told_calls import (
     SCRIPT,
     SHORT,
     TRAILING,
-    ToldCall,
-    as_place,
+    ReportedCall,
     call_of_command,
-    clauses_of,
+    ends_command,
     failing_call,
-    goes_well,
-    goes_wrong,
     is_banned,
     is_program,
     named_calls,
-    row_of,
-    stops,
+    pattern_row,
+    reports_failure,
+    reports_success,
+    split_clauses,
+    with_folder_slash,
 )
-from ireneo.memories.record import Record, disputes, month, one_line, supporting
+from ireneo.memories.record import Record, format_month, objections, one_line, supporting
 from ireneo.memories.signature import action_of
 from ireneo.patterns import lazy_re
 
@@ -79,7 +79,7 @@ _QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 
 
-class ToldFailure(Struct, frozen=True, kw_only=True):
+class ReportedFailure(Struct, frozen=True, kw_only=True):
     """A failure according to a text: the failing calls, the symptom, what to do instead, and why."""
 
     said: str
@@ -96,13 +96,13 @@ class ToldFailure(Struct, frozen=True, kw_only=True):
     """The places, hosts and so on to which it is limited; see `ireneo.lessons.limits`."""
 
 
-def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
+def reported_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     """The traps of a reported failure, or of a ruling that forbids a call; empty if it names none, or is disputed.
 
     The way out must be known, unless a failure was remembered by hand, or something must not be done at all.
     """
     ruling = is_ruling(record.cue)
-    if (record.cue and not ruling) or not record.holds or disputes(record):
+    if (record.cue and not ruling) or not record.holds or objections(record):
         return []
     # A reverted change has no known way out: reverting it isn't one.
     if action_of(record.signature).startswith(_TAKEN_BACK):
@@ -110,9 +110,9 @@ def told_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
     by_hand = not ruling and any(not each.messages for each in pieces)
     text = ABOUT.sub("", record.text).rstrip("”") if ruling else record.text
-    told = calls_told(text, record.signature)
+    told = reported_failures(text, record.signature)
     told = [each for each in told if each.forbidden or by_hand or (each.way_out and (each.unless or not ruling))]
-    traps = [_trap(each, record, here) for each in told if pieces]
+    traps = [_make_trap(each, record, here) for each in told if pieces]
     return [each for each in traps if each.needle]
 
 
@@ -120,7 +120,7 @@ _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
 """The guard adds that word itself."""
 
 
-def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
+def _make_trap(told: ReportedFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     pieces = supporting(record)
     times, dated = len(pieces), [each.when for each in pieces if each.when is not None]
     verb = "said" if is_ruling(record.cue) else "remembered"
@@ -130,10 +130,10 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
         lesson=record.id,
         remembered=True,
         ruling=is_ruling(record.cue),
-        said=_within_sentence(as_part(told.said)),
-        way_out=_within_sentence(_INSTEAD.sub("", as_part(told.way_out))) or HEED,
-        why=as_part(told.why).strip('“”"'),
-        seen=f"{often} in {month(last)}" if last is not None else often.removesuffix("; last"),
+        said=_lower_first_letter(as_advice_part(told.said)),
+        way_out=_lower_first_letter(_INSTEAD.sub("", as_advice_part(told.way_out))) or HEED,
+        why=as_advice_part(told.why).strip('“”"'),
+        seen=f"{often} in {format_month(last)}" if last is not None else often.removesuffix("; last"),
         runs=times,
         of=times,
         last=last.date().isoformat() if last is not None else "",
@@ -148,14 +148,14 @@ def _trap(told: ToldFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     )
 
 
-def calls_told(text: str, signature: str = "") -> list[ToldFailure]:
+def reported_failures(text: str, signature: str = "") -> list[ReportedFailure]:
     """Find the calls that a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
-    found = read_told(text, signature)
+    found = reported_failure(text, signature)
     said = one_line(text)[:LONGEST]
-    stated = _of_statement(said)
+    stated = _sql_failures(said)
     if stated or (found is not None and (found.path or _is_known(found.command))):
         return stated or [found] if found is not None else stated
-    return _of_a_package(said) or ([found] if found is not None else _of_a_kind(said))
+    return _package_failures(said) or ([found] if found is not None else _kind_failures(said))
 
 
 def _is_known(command: str) -> bool:
@@ -165,7 +165,7 @@ def _is_known(command: str) -> bool:
 
 _PACKAGE = lazy_re(
     lambda: (
-        rf"(?<!\w)(?:{row_of('installs')})\s+(?:(?:{row_of('the')})\s+)?`?(?P<name>@?[A-Za-z][\w@/.-]*[\w])`?"
+        rf"(?<!\w)(?:{pattern_row('installs')})\s+(?:(?:{pattern_row('the')})\s+)?`?(?P<name>@?[A-Za-z][\w@/.-]*[\w])`?"
         rf"(?:\s*(?:to|on|at|version|[=<>~^]+)?\s*v?(?P<version>\d+)(?=[.\dx]|\b))?"
     ),
     re.I,
@@ -176,14 +176,14 @@ _INSTALLS = (
 )  # fmt: skip
 
 
-def _of_a_package(text: str) -> list[ToldFailure]:
+def _package_failures(text: str) -> list[ReportedFailure]:
     """The calls that install a package that the text names: "pinning numpy 1.x, abandoned because …"."""
-    clauses = list(clauses_of(text))
+    clauses = list(split_clauses(text))
     for at, clause in enumerate(clauses):
-        found = None if goes_well(clause) or _SAYS.acts.search(clause) else _PACKAGE.search(clause)
+        found = None if reports_success(clause) or _SAYS.acts.search(clause) else _PACKAGE.search(clause)
         if found is None or _SAYS.ends.search(found["name"]) or found["name"].endswith("s"):
             continue
-        told = _with_way_out(clauses, at, ToldCall(command=_INSTALLS[0]), text)
+        told = _with_way_out(clauses, at, ReportedCall(command=_INSTALLS[0]), text)
         version = (f"{VERSION}{found['name']} {found['version']}",) if found["version"] else ()
         limits = (f"{OBJECT}{found['name']}", *version)
         here, there = set(clause.lower().split()), set(told.way_out.lower().split())
@@ -193,10 +193,10 @@ def _of_a_package(text: str) -> list[ToldFailure]:
     return []
 
 
-def read_told(text: str, signature: str = "") -> ToldFailure | None:
+def reported_failure(text: str, signature: str = "") -> ReportedFailure | None:
     """Find the call that a text says fails; None if it names none. A `signature` names it if the text doesn't."""
     said = one_line(text)[:LONGEST]
-    clauses = list(clauses_of(said))
+    clauses = list(split_clauses(said))
     at, about = failing_call(clauses)
     if about is None:
         at, about = 0, call_of_command(action_of(signature).partition(": ")[2])
@@ -213,14 +213,14 @@ _ASKED_OF = {"sql": ("psql", "mysql", "mariadb", "sqlite3"), "keys": ("redis-cli
 """The programs that are given statements, by the kind of statement."""
 
 
-def _of_statement(text: str) -> list[ToldFailure]:
+def _sql_failures(text: str) -> list[ReportedFailure]:
     """The calls of a database client with a statement that begins a clause: "VACUUM FULL on rows locked all"."""
-    clauses = list(clauses_of(text))
+    clauses = list(split_clauses(text))
     for at, clause in enumerate(clauses):
         found = _STATEMENT.match(OPENS.sub("", clause, count=1))
-        if found is None or not (goes_wrong(clause) or any(map(goes_wrong, clauses[at + 1 : at + 2]))):
+        if found is None or not (reports_failure(clause) or any(map(reports_failure, clauses[at + 1 : at + 2]))):
             continue
-        told = _with_way_out(clauses, at, ToldCall(command=_ASKED_OF["sql"][0]), text)
+        told = _with_way_out(clauses, at, ReportedCall(command=_ASKED_OF["sql"][0]), text)
         limits = [each for each in told.limits if each.startswith(ENVIRONMENT)]
         limits += [f"{HOST}{each[1]}" for each in islice(_HOST_BESIDE.finditer(clause), 1)]
         limits += [f"{OBJECT}{each[1]}" for each in islice(_ON_NAME.finditer(clause), 1)]
@@ -229,38 +229,40 @@ def _of_statement(text: str) -> list[ToldFailure]:
     return []
 
 
-def _of_a_kind(text: str) -> list[ToldFailure]:
+def _kind_failures(text: str) -> list[ReportedFailure]:
     """The calls of a kind that fail at a place or in an environment, which a call must show."""
-    clauses = list(clauses_of(text))
+    clauses = list(split_clauses(text))
     for kind, commands in _SAYS.kinds.items():
         named = re.compile(rf"(?<![\w./-])(?:{kind})(?![\w./-])", re.I)
-        at = next((at for at, each in enumerate(clauses) if named.search(each) and not goes_well(each)), None)
-        wrong = None if at is None else next((n for n in range(at, len(clauses)) if goes_wrong(clauses[n])), None)
+        at = next((at for at, each in enumerate(clauses) if named.search(each) and not reports_success(each)), None)
+        wrong = None if at is None else next((n for n in range(at, len(clauses)) if reports_failure(clauses[n])), None)
         if at is None or wrong is None:
             continue
-        told = _with_way_out(clauses, wrong, ToldCall(command=commands[0]), text)
+        told = _with_way_out(clauses, wrong, ReportedCall(command=commands[0]), text)
         others = [each for place, each in enumerate(clauses) if place != at]
-        limits = dict.fromkeys((*told.limits, *limits_of(clauses[at], others, at, ToldCall(command=commands[0]))))
+        limits = dict.fromkeys(
+            (*told.limits, *failure_limits(clauses[at], others, at, ReportedCall(command=commands[0])))
+        )
         places = [each.removeprefix(PLACE) for each in limits if each.startswith(PLACE)]
         shown = [each.replace(ENVIRONMENT, SEEN) for each in limits if not each.startswith((PLACE, WHOLE))]
         if places or any(each.startswith(SEEN) for each in shown):
-            path = as_place(places[0]) if places else ""
-            return [replace(_called_so(told, each), path=path, limits=tuple(shown)) for each in commands]
+            path = with_folder_slash(places[0]) if places else ""
+            return [replace(_with_command_name(told, each), path=path, limits=tuple(shown)) for each in commands]
     return []
 
 
-def _called_so(told: ToldFailure, name: str) -> ToldFailure:
+def _with_command_name(told: ReportedFailure, name: str) -> ReportedFailure:
     alone = program_name(name.split()[0])
     known = " " in name or is_program(alone)
     return replace(told, command=name if known else "", words=() if known else (name,))
 
 
-def warns(text: str) -> bool:
+def is_warning(text: str) -> bool:
     """Whether a text of unknown kind warns against a call, because it fails or is forbidden.
 
     It must name a known program or a file, and either say what to do instead or first, or forbid the call.
     """
-    told = calls_told(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else []
+    told = reported_failures(text) if len(text) <= LONGEST and not text.rstrip().endswith("?") else []
     found = next((each for each in told if each.way_out or each.forbidden), None)
     if found is None:
         return False
@@ -277,13 +279,13 @@ def warns(text: str) -> bool:
     return named and (found.forbidden or needs or bool(_SAYS.fails.search(text)))
 
 
-def names_no_call(record: Record) -> bool:
+def lacks_call(record: Record) -> bool:
     """Whether a memory forbids running something, or reports a failure, without naming the call.
 
     The guard can't warn of it.
     """
     if record.kind == "failure":
-        return not calls_told(record.text, record.signature)
+        return not reported_failures(record.text, record.signature)
     return record.kind == "semantic" and len(record.text) <= LONGEST and bool(_SAYS.unnamed.search(record.text))
 
 
@@ -291,7 +293,7 @@ _REPORTED, _WORKED = " — it failed: ", " worked"
 """What the account of a run says of a call that failed, and of the one that got over it."""
 
 
-def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -> ToldFailure:
+def _with_way_out(clauses: Sequence[str], at: int, about: ReportedCall, text: str) -> ReportedFailure:
     failing = clauses[at]
     # What the account of a run says after "it failed:" is the error and no advice, but for what worked.
     _, _, error = text.partition(_REPORTED)
@@ -300,15 +302,15 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
     forbidden = is_banned(failing)
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
-        way = next((each for each in others if _adds_to(each, failing, about) or _SAYS.right.search(each)), "")
+        way = next((each for each in others if _adds_flag(each, failing, about) or _SAYS.right.search(each)), "")
         telling = [each for each in others if _SAYS.acts.search(each) and not FORBIDS.search(each)]
         way = way or next((each for each in telling if not _SAYS.fails.search(each)), "") or next(iter(telling), "")
         telling = [each for each in others if not _SAYS.reasons.search(each)]
         way = way or next((each for each in telling if _SAYS.instead.search(each)), "")
-        way = way or (_with_what_lacks(failing) if FLAG.search(_with_what_lacks(failing)) else "")
+        way = way or (_missing_condition(failing) if FLAG.search(_missing_condition(failing)) else "")
         shown = (MARKED, FLAG, _VARIABLE)
         way = way or next((each for each in telling if any(how.search(each) for how in shown)), "")
-        way = way or _with_what_lacks(failing)
+        way = way or _missing_condition(failing)
         # In any language: the clause after a colon, unless it is a reason.
         behind = "" if _is_label(failing) or errors or at + 1 >= len(clauses) else clauses[at + 1]
         way = way or ("" if forbidden or _SAYS.reasons.search(behind) or _SAYS.bans.search(behind) else behind)
@@ -319,21 +321,21 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ToldCall, text: str) -
     why = max(errors, key=len, default="") or next(
         (each for each in others if each not in (way, more) and not _SAYS.acts.search(each) and not _is_label(each)), ""
     )
-    said = _of_trap(about) if about.before or about.replaced else failing
-    return ToldFailure(
+    said = _describe_trap(about) if about.before or about.replaced else failing
+    return ReportedFailure(
         said=said,
         command=about.command,
-        words=(*about.words, *_settings(failing, about)),
+        words=(*about.words, *_required_texts(failing, about)),
         path=about.path,
-        unless=_unless(f"{way} {more}", failing, others, about),
+        unless=_avoiding_words(f"{way} {more}", failing, others, about),
         way_out=f"{way}{':' if f'{way}: {more}' in text else ','} {more}" if more else way,
         why=why,
         forbidden=forbidden,
-        limits=tuple(limits_of(failing, others, at, about)) if about.command else (),
+        limits=tuple(failure_limits(failing, others, at, about)) if about.command else (),
     )
 
 
-def _settings(failing: str, about: ToldCall) -> Iterator[str]:
+def _required_texts(failing: str, about: ReportedCall) -> Iterator[str]:
     """Text that a call must contain: a variable with its value, or a name with a backslash; before the symptom."""
     if about.before or about.replaced or not about.command:
         return iter(())
@@ -347,7 +349,7 @@ def _settings(failing: str, about: ToldCall) -> Iterator[str]:
 _SETTING = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9_]+=[\w./:-]+|(?<!\w)\\[a-z]+")
 
 
-def _adds_to(clause: str, failing: str, about: ToldCall) -> bool:
+def _adds_flag(clause: str, failing: str, about: ReportedCall) -> bool:
     """Whether a clause is the same command again, with a flag that it lacked."""
     same = bool(about.command) and clause.startswith(f"{about.command} ")
     return same and any(each[0] not in failing for each in FLAG.finditer(clause))
@@ -357,12 +359,12 @@ def _first_of(before: str) -> str:
     return before and (before if _SAYS.instead.search(before) else f"{before} first")
 
 
-def _of_trap(about: ToldCall) -> str:
+def _describe_trap(about: ReportedCall) -> str:
     named = " ".join((about.command, *about.words)).strip()
     return f"`{named or about.path}` fails"
 
 
-def _with_what_lacks(clause: str) -> str:
+def _missing_condition(clause: str) -> str:
     """For something that fails "without the VPN": "with the VPN"; empty if nothing is said to be missing."""
     for word, instead in _SAYS.lacks.items():
         found = re.search(rf"(?<!\w){re.escape(word)}\s+(.{{2,120}})$", clause, re.I)
@@ -380,7 +382,7 @@ def _is_label(clause: str) -> bool:
     return len(clause.split()) <= _LABEL
 
 
-def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> tuple[str, ...]:
+def _avoiding_words(way: str, failing: str, others: Sequence[str], about: ReportedCall) -> tuple[str, ...]:
     """The commands, flags, variables and places of the way out: a call with one of them avoids the trap."""
     have = {about.path, about.command, *about.command.split(), *" ".join(about.words).split()}
     lacking = _LACKING.search(failing)
@@ -403,7 +405,7 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
     words = [each.strip("()").rstrip(TRAILING) for each in MARKED.sub("", bare).split()]
     fine = [each.strip("(),.") for clause in well for each in clause.split()]
     places = [each for each in words if "/" in each and (SCRIPT.fullmatch(each) or each.endswith(f"/{program}"))]
-    places += [as_place(each) for each in fine if each.strip("/") and "/" in each and PATH.fullmatch(each)]
+    places += [with_folder_slash(each) for each in fine if each.strip("/") and "/" in each and PATH.fullmatch(each)]
     named = [*places, *(each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare))]
     out += [each for each in named if each not in failing]
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
@@ -419,8 +421,12 @@ def _unless(way: str, failing: str, others: Sequence[str], about: ToldCall) -> t
             out.append(each)
     for clause in others:
         said = OPENS.sub("", clause, count=1).split()
-        words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not stops(each), said))[:MOST_WORDS]
-        read = call_of_command(" ".join(words)) if len(words) > 1 and _acts_by(program_name(words[0])) else None
+        words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not ends_command(each), said))[:MOST_WORDS]
+        read = (
+            call_of_command(" ".join(words))
+            if len(words) > 1 and _has_subcommands_or_tasks(program_name(words[0]))
+            else None
+        )
         if read is not None and read.command != about.command and not words[1].isupper():
             out.append(" ".join(words[:2]))
     alone = _ALONE_LACKING.search(failing)
@@ -437,24 +443,27 @@ _LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})
 _ALONE_LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", re.I)
 
 
-def _acts_by(program: str) -> bool:
+def _has_subcommands_or_tasks(program: str) -> bool:
     known = programs()
     return known.has_subcommands(program) or program in known.tasks | known.shells | {"source", "cd"}
 
 
-def _within_sentence(text: str) -> str:
+def _lower_first_letter(text: str) -> str:
     """A clause inside a sentence: its first letter is lower-case if it is an order or a ban."""
     return f"{text[:1].lower()}{text[1:]}" if _SAYS.acts.search(text) or _SAYS.bans.search(text) else text
 
 
 _BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
 _ROOT = lazy_re(
-    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:{row_of('root')})(?![\w-])", re.I
+    lambda: (
+        rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?(?:{pattern_row('root')})(?![\w-])"
+    ),
+    re.I,
 )
 # The place follows such a word directly, or an article and at most two further words.
 _WHERE = lazy_re(
     lambda: (
-        rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
+        rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
         rf"`?(?:(?!w/o\b)(?P<place>/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{{0,5}}(?![\w.]))|(?P<environment>(?:{'|'.join(ENVIRONMENTS)}))(?:-\w+)?)"
         rf"(?![\w/-])"
     ),
@@ -463,33 +472,33 @@ _WHERE = lazy_re(
 _ON_HOST = lazy_re(
     lambda: (
         r"(?<![\w-])(?:(?<!over )(?<!via )ssh(?: to| into)?\s+(?:[\w.-]+@)?|"
-        rf"(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+|(?=[a-z][\w.]*-?\d)))`?([\w.-]*\w)"
+        rf"(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+|(?=[a-z][\w.]*-?\d)))`?([\w.-]*\w)"
     ),
     re.I,
 )
 _HOST_BESIDE = lazy_re(
-    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*(?:\d+|-[a-z]+))`?\)", re.I
+    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*(?:\d+|-[a-z]+))`?\)", re.I
 )
 _ON_NAME = lazy_re(
-    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
+    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
 )
 _ON_BRANCH = lazy_re(
-    lambda: rf"(?<![\w-])(?:{row_of('where')})\s+(?:(?:{row_of('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
+    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
 )
 
 
-def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
+def failure_limits(failing: str, others: Sequence[str], at: int, about: ReportedCall) -> Iterator[str]:
     """The limits of a failure, from the part of its clause before the symptom."""
     wrong = _SAYS.fails.search(failing)
     told = failing[: wrong.start()] if wrong and wrong.start() else failing
-    if not goes_wrong(failing):
+    if not reports_failure(failing):
         # "… with several workers deadlock. It was `pytest -n auto`."
         told = " ".join((*others[:at], told))
-    yield from _places(told, failing, others, at, about)
+    yield from _place_limits(told, failing, others, at, about)
     if about.on and about.on not in _THINGS:
         yield f"{OBJECT}{about.on}"
     if not about.on or about.on in _THINGS:
-        yield from (f"{OBJECT}{each}" for each in _things(told, about))
+        yield from (f"{OBJECT}{each}" for each in _object_limits(told, about))
     if _SAYS.together.search(failing):
         yield TOGETHER
     if _ROOT.search(told):
@@ -508,10 +517,10 @@ def limits_of(failing: str, others: Sequence[str], at: int, about: ToldCall) -> 
         yield f"{OBJECT}{bucket[1]}"
 
 
-def _places(told: str, failing: str, others: Sequence[str], at: int, about: ToldCall) -> Iterator[str]:
+def _place_limits(told: str, failing: str, others: Sequence[str], at: int, about: ReportedCall) -> Iterator[str]:
     """The places, environments and branches to which a failure applies."""
     replaced = _SAYS.old.search(told) is not None
-    old = (clause for clause in others if replaced and _SAYS.old.search(clause) and not goes_well(clause))
+    old = (clause for clause in others if replaced and _SAYS.old.search(clause) and not reports_success(clause))
     named = [told] if replaced and not about.path else []
     words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
     yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
@@ -549,7 +558,7 @@ _UNNAMED = frozenset(
 )
 
 
-def _things(told: str, about: ToldCall) -> Iterator[str]:
+def _object_limits(told: str, about: ReportedCall) -> Iterator[str]:
     """The names of the objects of a command: "kubectl delete pod on a kafka broker"."""
     if about.command.split()[0] in OF_OBJECTS:
         named = (each[1] for each in _NAMED_THING.finditer(told))

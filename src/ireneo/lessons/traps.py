@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.explanations import LONGEST_WHY, Reason, Said, names_thing, shared_words, speaks_of_code
+from ireneo.lessons.explanations import LONGEST_WHY, Reason, RunSentences, names_code, names_thing, shared_words
 from ireneo.lessons.faults import CODES, TESTS_FAILED, Fault
 from ireneo.lessons.observe import (
     ANY,
@@ -17,14 +17,14 @@ from ireneo.lessons.observe import (
     GOT_OVER,
     MOST_SOURCES,
     Messages,
-    action_of,
     cited_sources,
-    fails_with,
+    cue_action,
+    cue_part,
+    describe_failure,
     is_supported,
-    plain_name,
 )
-from ireneo.lessons.refusals import named_in, refuses
-from ireneo.lessons.remedies import Remedy, arguments_of, is_in_sight, remedy_of
+from ireneo.lessons.refusals import line_naming, rejects_usage
+from ireneo.lessons.remedies import Remedy, arguments_of, is_stated_in_output, remedy_of
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.log.message import MessageId
@@ -48,7 +48,7 @@ LONGEST_SAID = 24
 """The maximum number of messages between a failure and its remedy that are searched for a reason."""
 
 
-class _Fall(Struct, frozen=True, kw_only=True):
+class _FailureWithRemedy(Struct, frozen=True, kw_only=True):
     """A failed call, its remedy, and the reason that was given."""
 
     failed: TriedCall
@@ -56,20 +56,20 @@ class _Fall(Struct, frozen=True, kw_only=True):
     why: Reason | None
 
 
-def failures(material: RunMaterial, run: Sequence[TriedCall], said: Said) -> list[Observation]:
+def failures(material: RunMaterial, run: Sequence[TriedCall], said: RunSentences) -> list[Observation]:
     """The observations that follow from the failed calls of a run."""
     messages = {message.id: message for message in material.messages}
     out = _statistics(material, messages, run)
-    tried: dict[str, list[_Fall]] = {}
+    tried: dict[str, list[_FailureWithRemedy]] = {}
     for place, each in enumerate(run):
         remedy = remedy_of(run, place) if each.faults else None
         if remedy is not None:
-            cue = f"{action_of(each)}{ENDS_IN}{ANY}{GOT_OVER}{plain_name(remedy.label)}"
-            fall = _Fall(failed=each, remedy=remedy, why=_reason(said, messages, each, remedy))
+            cue = f"{cue_action(each)}{ENDS_IN}{ANY}{GOT_OVER}{cue_part(remedy.label)}"
+            fall = _FailureWithRemedy(failed=each, remedy=remedy, why=_best_reason(said, messages, each, remedy))
             tried.setdefault(cue, []).append(fall)
     if material.outcome == "bad":
         return out  # A failed run shows no way out.
-    return [*out, *(_trap(material, messages, cue, falls, run) for cue, falls in tried.items())]
+    return [*out, *(_trap_observation(material, messages, cue, falls, run) for cue, falls in tried.items())]
 
 
 def _statistics(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
@@ -77,48 +77,50 @@ def _statistics(material: RunMaterial, messages: Messages, run: Sequence[TriedCa
     programs: dict[str, list[TriedCall]] = {}
     for each in run:
         if each.program:
-            programs.setdefault(action_of(each), []).append(each)
+            programs.setdefault(cue_action(each), []).append(each)
     out: list[Observation] = []
     for name, group in programs.items():
         failed = [each for each in group if each.faults]
         worked = sum(each.worked for each in group)
-        shown = _shown(messages, group)
+        shown = _cited(messages, group)
         out.append(_observation(material, f"{name}{ENDS_IN}{ANY}", group, (len(failed), worked), sources=shown))
         for fault in dict.fromkeys(fault for each in failed for fault in each.faults):
             seen = [each for each in failed if fault in each.faults]
             counts = (len(seen), len(group) - len(seen))
-            shown = _shown(messages, seen)
+            shown = _cited(messages, seen)
             out.append(_observation(material, f"{name}{ENDS_IN}{fault}", seen, counts, sources=shown))
     return out
 
 
-def _shown(messages: Messages, seen: Sequence[TriedCall]) -> tuple[MessageId, ...]:
+def _cited(messages: Messages, seen: Sequence[TriedCall]) -> tuple[MessageId, ...]:
     return cited_sources((name for each in seen for name in each.step.sources), messages)
 
 
-def _trap(
-    material: RunMaterial, messages: Messages, cue: str, falls: Sequence[_Fall], run: Sequence[TriedCall]
+def _trap_observation(
+    material: RunMaterial, messages: Messages, cue: str, falls: Sequence[_FailureWithRemedy], run: Sequence[TriedCall]
 ) -> Observation:
     helped = [each for each in falls if each.remedy.worked]
     told = next((each for each in reversed(helped) if each.why), helped[-1] if helped else None)
     seen = [each.failed for each in falls]
     vain = len(falls) - len(helped)
     fault = told.failed.faults[0] if told else ""
-    line = _told_by_error(told.failed, told.remedy) if told else ""
+    line = _cause_line(told.failed, told.remedy) if told else ""
     if told is None or not (told.why or line or fault != TESTS_FAILED):
         held = (len(helped), 0)
-        return _observation(material, cue, seen, held, vain=vain, sources=cited_sources(_ids(falls[-1]), messages))
-    refused = refuses(line)
+        return _observation(
+            material, cue, seen, held, vain=vain, sources=cited_sources(_source_ids(falls[-1]), messages)
+        )
+    refused = rejects_usage(line)
     clean = 0 < len(line) <= _LINE and not _OF_A_CASE.search(line)
-    fails = f"`{told.failed.shown}` fails with “{line}”" if clean else fails_with(told.failed, fault)
+    fails = f"`{told.failed.shown}` fails with “{line}”" if clean else describe_failure(told.failed, fault)
     trap = f"When {fails}, {told.remedy.words}."
     quoted = f"{trap} {quote(told.why)}" if told.why else ""
-    sources = cited_sources(_ids(told), messages)
+    sources = cited_sources(_source_ids(told), messages)
     text = next((each for each in (quoted, trap) if is_supported(each, sources, messages)), "")
     why = told.why.text if told.why and text == quoted else ""
     trigger, passed = told.remedy.trigger, 0
     if trigger is not None and trigger.command:
-        trigger, passed = _stepped_into(trigger, [each.failed for each in helped], run)
+        trigger, passed = _narrowed_trigger(trigger, [each.failed for each in helped], run)
     return _observation(
         material,
         cue,
@@ -127,15 +129,15 @@ def _trap(
         vain=vain,
         text=text,
         way_out=told.remedy.words if text else "",
-        why=why or (line if text and (refused or not _is_plain(told)) else ""),
-        in_sight=is_in_sight(told.failed, told.remedy),
+        why=why or (line if text and (refused or not _is_self_explanatory(told)) else ""),
+        in_sight=is_stated_in_output(told.failed, told.remedy),
         refused=refused,
         trigger=trigger if text else None,
         sources=sources,
     )
 
 
-def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[TriedCall]) -> tuple[Trigger, int]:
+def _narrowed_trigger(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[TriedCall]) -> tuple[Trigger, int]:
     """The trigger, and how often a matching call passed without the way out.
 
     If most passed, the trigger is narrowed to an argument that only the failed calls have.
@@ -156,7 +158,7 @@ def _stepped_into(trigger: Trigger, failed: Sequence[TriedCall], run: Sequence[T
     return (replace(trigger, words=(told[0],)), 0) if told else (trigger, len(passed))
 
 
-def _is_plain(fall: _Fall) -> bool:
+def _is_self_explanatory(fall: _FailureWithRemedy) -> bool:
     """Whether the error itself says what to do."""
     first = fall.remedy.label.startswith("first:")
     named = first and any(names_thing(fall.failed.step.output, name) for name in fall.remedy.names)
@@ -168,9 +170,9 @@ def quote(why: Reason) -> str:
     return f"“{why.text}” ({'the user' if why.user else 'the agent'})"
 
 
-def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -> Reason | None:
+def _best_reason(said: RunSentences, messages: Messages, failed: TriedCall, remedy: Remedy) -> Reason | None:
     """The best sentence between a failure and its remedy that names one of them."""
-    first, last = place_of(messages, failed), place_of(messages, remedy.tries[-1])
+    first, last = result_position(messages, failed), result_position(messages, remedy.tries[-1])
     if not remedy.worked or last - first > LONGEST_SAID:
         return None
     shown = f"{failed.step.command}\n{failed.step.output[-_OUTPUT:]}\n{remedy.words}"
@@ -178,26 +180,26 @@ def _reason(said: Said, messages: Messages, failed: TriedCall, remedy: Remedy) -
         (3.0 * named + min(len(shared), 3) + each.user - len(each.text) / 200, -each.position, each)
         for each in said.between(first, last + SAID_AFTER)
         if (named := any(names_thing(each.text, name) for name in remedy.names))
-        or (each.firm and each.position <= last and not speaks_of_code(each.text))
+        or (each.firm and each.position <= last and not names_code(each.text))
         if (shared := shared_words(each.text, shown)) or named
     ]
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _told_by_error(failed: TriedCall, remedy: Remedy) -> str:
+def _cause_line(failed: TriedCall, remedy: Remedy) -> str:
     """The line of the output that names the cause; empty if there is none."""
     raw = failed.step.output[-_OUTPUT:].splitlines()
     lines = [_PROMPT.sub("", " ".join(line.split())) for line in (*(each.line for each in failed.told), *raw)]
-    return named_in(lines, remedy.wrong)
+    return line_naming(lines, remedy.wrong)
 
 
-def place_of(messages: Messages, each: TriedCall) -> int:
+def result_position(messages: Messages, each: TriedCall) -> int:
     """The position of a call's result."""
     answer = messages.get(each.step.answer) if each.step.answer else None
     return answer.position if answer else each.step.position
 
 
-def _ids(fall: _Fall) -> tuple[MessageId, ...]:
+def _source_ids(fall: _FailureWithRemedy) -> tuple[MessageId, ...]:
     shown = dict.fromkeys(name for each in (fall.failed, *fall.remedy.tries) for name in each.step.sources)
     return (*((fall.why.message,) if fall.why else ()), *shown)
 
@@ -266,16 +268,16 @@ def fixes_of_errors(material: RunMaterial, messages: Messages, run: Sequence[Tri
     out: dict[str, Observation] = {}
     opening = next((each.text for each in material.messages if each.opens_turn), "")
     asked = frozenset(_WORD.findall(opening))
-    fresh = [_fresh(each, holds, asked) for each in run]
+    fresh = [_introduced_names(each, holds, asked) for each in run]
     for place, failed in enumerate(run):
         if not failed.program or not failed.shell:
             continue
         for fault in failed.faults:
-            if fault not in CODES and (found := _got_over(run, place, fault, fresh)):
-                _take(out, material, messages, failed, fault, *found)
+            if fault not in CODES and (found := _names_that_fixed(run, place, fault, fresh)):
+                _add_fix(out, material, messages, failed, fault, *found)
         for told in failed.told:
-            if (name := _advised(told.line)) and (shown := _taken_up(run, place, told.name, name)):
-                _take_advice(out, material, messages, shown, told, name)
+            if (name := _advised_name(told.line)) and (shown := _calls_following_advice(run, place, told.name, name)):
+                _add_advice(out, material, messages, shown, told, name)
     return list(out.values())
 
 
@@ -294,7 +296,7 @@ _PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
 """The place of an error in the code."""
 
 
-def _advised(line: str) -> str:
+def _advised_name(line: str) -> str:
     """The name that an error message says to write; empty if there is none."""
     if _GUESSES.search(line):
         return ""
@@ -302,7 +304,7 @@ def _advised(line: str) -> str:
     return next((name for name in named if _A_NAME.fullmatch(name)), "")
 
 
-def _taken_up(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
+def _calls_following_advice(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
     """The calls which show that an error was gone after `name` was written; empty if it wasn't."""
     changes: list[TriedCall] = []
     for each in run[place + 1 : place + 1 + _WITHIN]:
@@ -315,7 +317,7 @@ def _taken_up(run: Sequence[TriedCall], place: int, fault: str, name: str) -> li
     return []
 
 
-def _take_advice(
+def _add_advice(
     out: dict[str, Observation],
     material: RunMaterial,
     messages: Messages,
@@ -324,7 +326,7 @@ def _take_advice(
     name: str,
 ) -> None:
     failed = shown[0]
-    cue = f"{action_of(failed)}{ENDS_IN}{plain_name(told.name)}{GOT_OVER}write:{name}"
+    cue = f"{cue_action(failed)}{ENDS_IN}{cue_part(told.name)}{GOT_OVER}write:{name}"
     line = _PLACE.sub("", " ".join(told.line.split())).replace("“", '"').replace("”", '"')
     way = f"write `{name}`"
     text = f"When `{failed.shown}` fails with “{line}”, {way}."
@@ -346,7 +348,7 @@ def _take_advice(
     out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
 
 
-def _fresh(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> frozenset[str]:
+def _introduced_names(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> frozenset[str]:
     """The names that a change introduces and that were not `asked` for; `holds` are the files written so far."""
     action = each.step.action
     if not each.worked or action.kind not in CHANGES or not action.added:
@@ -354,15 +356,15 @@ def _fresh(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> fr
     before = action.removed or holds.get(action.subject, "")
     if not action.removed:
         holds[action.subject] = action.added
-    new = _names(action.added) - _names(before)
+    new = _called_names(action.added) - _called_names(before)
     return frozenset(name for name in new if not any(part in asked for part in name.split(".")))
 
 
-def _names(text: str) -> frozenset[str]:
+def _called_names(text: str) -> frozenset[str]:
     return frozenset(_CALLED.findall(text))
 
 
-def _got_over(
+def _names_that_fixed(
     run: Sequence[TriedCall], place: int, fault: str, fresh: Sequence[frozenset[str]]
 ) -> tuple[frozenset[str], list[TriedCall]] | None:
     """The names written until the same command no longer failed with an error, and the calls that show it."""
@@ -379,7 +381,7 @@ def _got_over(
     return None
 
 
-def _take(
+def _add_fix(
     out: dict[str, Observation],
     material: RunMaterial,
     messages: Messages,
@@ -388,11 +390,11 @@ def _take(
     names: frozenset[str],
     shown: Sequence[TriedCall],
 ) -> None:
-    cue = f"{action_of(failed)}{ENDS_IN}{fault}{GOT_OVER}write"
+    cue = f"{cue_action(failed)}{ENDS_IN}{fault}{GOT_OVER}write"
     known = out.get(cue)
     before = known.conditions[WRITTEN].splitlines() if known else []
     written = list(dict.fromkeys((*before, *sorted(names))))[:_MOST_NAMES]
-    text = f"When {fails_with(failed, fault)}"
+    text = f"When {describe_failure(failed, fault)}"
     sources = cited_sources((name for each in (failed, *shown) for name in each.step.sources), messages)
     if not written or not is_supported(f"{text}.", sources, messages):
         return
@@ -412,24 +414,24 @@ def _take(
     )
 
 
-def agreed(observations: Sequence[Observation]) -> Sequence[Observation]:
+def consistent_observations(observations: Sequence[Observation]) -> Sequence[Observation]:
     """The observations of a claim; of one about written names only those with the names that most runs wrote."""
     if not any(WRITTEN in each.conditions for each in observations):
         return observations
-    often = Counter(name for each in observations for name in _written(each))
+    often = Counter(name for each in observations for name in _written_names(each))
     most = max(often.values(), default=0)
     shown = sorted((name for name, times in often.items() if times == most), key=lambda name: (-len(name), name))[
         :_SHOWN
     ]
     clear = most > 1 and 2 * most >= sum(bool(each.held) for each in observations)
-    return [_with(each, shown if clear and set(shown) <= _written(each) else ()) for each in observations]
+    return [_with_names(each, shown if clear and set(shown) <= _written_names(each) else ()) for each in observations]
 
 
-def _written(seen: Observation) -> frozenset[str]:
+def _written_names(seen: Observation) -> frozenset[str]:
     return frozenset(seen.conditions.get(WRITTEN, "").splitlines()) if seen.held else frozenset()
 
 
-def _with(seen: Observation, names: Iterable[str]) -> Observation:
+def _with_names(seen: Observation, names: Iterable[str]) -> Observation:
     said = " and ".join(f"`{name}`" for name in names)
     if not said:
         return replace(seen, held=0, vain=1, text="")

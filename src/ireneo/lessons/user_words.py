@@ -15,21 +15,21 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import instruction_like
-from ireneo.language.files import either, from_data, topic
+from ireneo.grounding.claims import has_instruction
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.naming import programs
-from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, is_supported, plain_name
+from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, cue_part, is_supported
 from ireneo.lessons.places import PLACES
 from ireneo.lessons.run import HEARD_AS, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
-from ireneo.log.calls import was_refused, was_stopped
+from ireneo.log.calls import was_interrupted, was_refused
 from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import own_words, said_in_results
+from ireneo.summaries.own_words import own_words, user_words_in_result
 from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
 
 _RULINGS = topic(Rulings)
@@ -56,7 +56,7 @@ _HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
-class UserWords(Struct, frozen=True, kw_only=True):
+class UserUtterance(Struct, frozen=True, kw_only=True):
     """One utterance of a user."""
 
     message: Message
@@ -76,9 +76,9 @@ class UserWords(Struct, frozen=True, kw_only=True):
     """A digest of its words and of the user's earlier words, which is the same in a copy of the session."""
 
 
-def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
+def utterances(material: RunMaterial) -> Iterator[UserUtterance]:
     """The utterances of the user in a run: messages, refusals and answers."""
-    heard = _replied(material.messages)
+    heard = _reply_openings(material.messages)
     calls: dict[str, tuple[Call, MessageId]] = {}
     spoke: Message | None = None
     before: Message | None = None
@@ -93,13 +93,13 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
             calls.update({call.id: (call, message.id) for call in draft.calls})
             stopped = False
             spoke = reply = message
-        elif message.role == "user" and draft.origin == "spoken" and _typed(message, before, opening=spoke is None):
-            about, about_source = _last_done(reply, done)
+        elif message.role == "user" and draft.origin == "spoken" and _is_typed(message, before, opening=spoke is None):
+            about, about_source = _answered_subject(reply, done)
             if request is not None and not about and (reply is None or not reply.text.strip()):
                 # The agent has said nothing since the user's last message.
-                about, about_source = _last_sentence(request)
+                about, about_source = _previous_request(request)
             before_it, request, reply, done = request, message, None, []
-            yield UserWords(
+            yield UserUtterance(
                 message=message,
                 text=without_recalled(draft.text),
                 opening=spoke is None,
@@ -110,21 +110,23 @@ def said_by_user(material: RunMaterial) -> Iterator[UserWords]:
                 heard_as=_digest(before_it, draft.text),
             )
         for result in draft.results:
-            stopped = stopped or (result.failed is not False and (was_refused(result.text) or was_stopped(result.text)))
+            stopped = stopped or (
+                result.failed is not False and (was_refused(result.text) or was_interrupted(result.text))
+            )
             call, source = calls.get(result.call_id, (None, None))
-            for words, answers in said_in_results(result):
+            for words, answers in user_words_in_result(result):
                 question, _, answer = (each.strip('"') for each in words.partition('"="'))
-                if answers and (call is None or answer in _offered(call)):
+                if answers and (call is None or answer in _offered_options(call)):
                     continue
                 asked = f"“{clip(question, _ABOUT)}”" if answers else ""
-                yield UserWords(
+                yield UserUtterance(
                     message=message,
                     text=answer if answers else words,
                     opening=False,
                     stopped=True,
                     chosen=True,
                     conceded=bool(_RULINGS.concedes.search(heard.get(message.id, ""))),
-                    about=asked or (_named(call) if call else "") or _last_done(spoke, [])[0],
+                    about=asked or (_call_subject(call) if call else "") or _answered_subject(spoke, [])[0],
                     about_source=source,
                     heard_as=_digest(request, words),
                 )
@@ -137,7 +139,7 @@ def _digest(request: Message | None, words: str) -> str:
     return blake2b("\0".join((before, words)).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
+def _reply_openings(messages: Sequence[Message]) -> dict[MessageId, str]:
     """The beginning of the agent's reply, with its thoughts, to each message from the user's side."""
     out: dict[MessageId, str] = {}
     for before, each in pairwise(messages):
@@ -147,7 +149,7 @@ def _replied(messages: Sequence[Message]) -> dict[MessageId, str]:
     return out
 
 
-def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
+def _is_typed(message: Message, before: Message | None, *, opening: bool) -> bool:
     """Whether a user typed a message, instead of a program or a command's template."""
     text = message.draft.text
     if _RULINGS.harness.match(text.lstrip()) or _TEMPLATE.search(text):
@@ -158,7 +160,7 @@ def _typed(message: Message, before: Message | None, *, opening: bool) -> bool:
     return len(text) < _TOLD_ELSEWHERE or not (opening or _WRITTEN_UP.search(text))
 
 
-def _offered(call: Call) -> frozenset[str]:
+def _offered_options(call: Call) -> frozenset[str]:
     """The options that a question offered: choosing one only concerns the current task."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
     out: set[str] = set()
@@ -171,7 +173,7 @@ def _offered(call: Call) -> frozenset[str]:
     return frozenset(out)
 
 
-def _named(call: Call) -> str:
+def _call_subject(call: Call) -> str:
     """A call, as the subject of a ruling."""
     action = understand(call)
     if action.shell:
@@ -181,20 +183,20 @@ def _named(call: Call) -> str:
     return f"changing `{clip(path, _ABOUT)}`" if action.kind in CHANGES else ""
 
 
-def _last_done(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
+def _answered_subject(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
     """The subject of an answer, with its message: the agent's last question, change or sentence."""
     told = list(sentences(spoke.text)) if spoke is not None else []
     told = [each for each in told if len(stems_of(each)) >= FEW]
     asked = [each for each in told if each.endswith("?")]
     if spoke is not None and asked:
         return f"“{clip(asked[-1], _ABOUT)}”", spoke.id
-    named = [(_named(call), source) for call, source in done if understand(call).kind in CHANGES]
+    named = [(_call_subject(call), source) for call, source in done if understand(call).kind in CHANGES]
     if named and named[-1][0]:
         return named[-1]
     return (f"“{clip(told[-1], _ABOUT)}”", spoke.id) if spoke is not None and told else ("", None)
 
 
-def _last_sentence(asked: Message) -> tuple[str, MessageId | None]:
+def _previous_request(asked: Message) -> tuple[str, MessageId | None]:
     """The user's previous request, as the subject of an addition to it."""
     told = [each for each in sentences(without_recalled(asked.draft.text)) if len(stems_of(each)) >= FEW]
     return (f"“{clip(told[-1], _ABOUT)}”", asked.id) if told else ("", None)
@@ -226,11 +228,11 @@ _HELP = frozenset({"--help", "-h", "--version"})
 _ITEM = lazy_re(r"(?:^|: )\d{1,2}[.)] ")
 
 
-def asked_again(material: RunMaterial) -> list[Observation]:
+def repeated_wishes(material: RunMaterial) -> list[Observation]:
     """The kinds of wishes that a user expressed when work was done, each once, in its first wording."""
     out: dict[str, Observation] = {}
     of_commands = _SAYS.of_commands
-    for said in said_by_user(material):
+    for said in utterances(material):
         if not any(pattern.search(said.text) for pattern in _patterns().values()):
             continue
         for at, each in enumerate(own_words(said.text)):
@@ -269,7 +271,7 @@ def wish_kind(sentence: str) -> str:
     return found[0] if found else ""
 
 
-def refused_again(material: RunMaterial) -> list[Observation]:
+def refused_commands(material: RunMaterial) -> list[Observation]:
     """How often each command was refused and permitted, in a run with a refusal."""
     if not any(was_refused(result.text) for message in material.messages for result in message.draft.results):
         return []
@@ -288,7 +290,7 @@ def refused_again(material: RunMaterial) -> list[Observation]:
         told = is_supported(text, sources, messages)
         out.append(
             Observation(
-                cue=f"{REFUSED}{plain_name(name)}",
+                cue=f"{REFUSED}{cue_part(name)}",
                 category="procedural",
                 session=material.session,
                 project=material.project,
@@ -317,7 +319,7 @@ def _wish_in(said: str) -> tuple[str, str, str] | None:
         or "**" in said
         or _ITEM.search(said)
         or not said.isprintable()
-        or instruction_like(said)
+        or has_instruction(said)
     ):
         return None
     if said.endswith("?") and _SAYS.wondered.search(said):
@@ -339,7 +341,7 @@ def _names_command(said: str, material: RunMaterial) -> bool:
     return any(names_thing(said, name) for name in names if " " in name or "/" in name)
 
 
-@from_data
+@cached_data
 def _patterns() -> dict[str, re.Pattern[str]]:
     wishes = _SAYS.uttered
-    return {kind: lazy_re(rf"(?<!\w){either(rows)}", re.I) for kind, rows in wishes.items()}
+    return {kind: lazy_re(rf"(?<!\w){any_of(rows)}", re.I) for kind, rows in wishes.items()}

@@ -14,27 +14,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.grounding.claims import TextClaim, claims, instruction_like
+from ireneo.grounding.claims import TextClaim, claims, has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.attempts import (
     MOST_OF_AN_ERROR,
     Attempt,
     Task,
+    action_key,
     cause,
-    changes_named,
+    changes_to_describe,
+    describe_call,
+    describe_changes,
     error_quoted,
-    named,
-    shown_changes,
     task_type,
-    way,
 )
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
-from ireneo.log.message import Count, MessageId, harmless, without_recalled
+from ireneo.log.message import Count, MessageId, escape_tags, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.statements import asks, gives_reason, is_intent, prose, prose_worth
+from ireneo.summaries.statements import gives_reason, is_intent, is_request, prose, prose_worth
 from ireneo.summaries.steps import CHANGES, Step, clip
 
 UNASKED = "(nobody asked)"
@@ -55,7 +55,7 @@ def render_diary(entries: Sequence[DiaryEntry]) -> str:
         blocks.append("\n".join(_entry_lines(entry)))
     if listed:
         blocks.append("\n".join(listed))
-    return harmless("\n\n".join(blocks))
+    return escape_tags("\n\n".join(blocks))
 
 
 def _entry_lines(entry: DiaryEntry) -> Iterator[str]:
@@ -63,13 +63,13 @@ def _entry_lines(entry: DiaryEntry) -> Iterator[str]:
     if entry.attempted:
         yield "Attempted approaches:"
         yield from (f"{number}. {line.text}" for number, line in enumerate(entry.attempted, 1))
-    yield from _list("What worked", entry.worked)
-    yield from _list("What failed", entry.failed)
+    yield from _list_lines("What worked", entry.worked)
+    yield from _list_lines("What failed", entry.failed)
     if entry.pattern:
         yield f"Pattern: {entry.pattern}"
 
 
-def _list(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
+def _list_lines(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
     if len(lines) == 1:
         yield f"{heading}: {lines[0].text}"
     elif lines:
@@ -81,22 +81,22 @@ OFTEN = 3
 """The minimum number of failures of one check that make a pattern."""
 
 
-def pattern_of(task: Task) -> DiaryLine | None:
+def repeated_check_failure(task: Task) -> DiaryLine | None:
     """A check that failed repeatedly, and what ended that; None if there is none."""
     failures: dict[str, list[Attempt]] = {}
     for attempt in task.attempts:
         if attempt.step.action.kind == "check" and attempt.step.failed:
-            failures.setdefault(way(attempt.step), []).append(attempt)
-    alike = max(failures.values(), key=_times, default=[])
-    if _times(alike) < OFTEN:
+            failures.setdefault(action_key(attempt.step), []).append(attempt)
+    alike = max(failures.values(), key=_total_times, default=[])
+    if _total_times(alike) < OFTEN:
         return None
     last, shown = alike[-1], [attempt.step for attempt in alike[-3:]]
-    counted = f"{named(last.step)} failed {_times(alike)} times"
+    counted = f"{describe_call(last.step)} failed {_total_times(alike)} times"
     if last.over is None:
         return _line(f"{counted} and did not pass.", shown)
     changes = [step for step in last.by if step.action.kind in CHANGES]
-    how = f"before {changes_named(changes)} made it pass" if changes else "before it passed"
-    return _line(f"{counted} {how}.", [*shown, *shown_changes(changes), last.over])
+    how = f"before {describe_changes(changes)} made it pass" if changes else "before it passed"
+    return _line(f"{counted} {how}.", [*shown, *changes_to_describe(changes), last.over])
 
 
 NEXT = 4
@@ -117,7 +117,7 @@ class AgentReason(Struct, frozen=True, kw_only=True, gc=False):
     source: MessageId
 
 
-def explained(task: Task, attempt: Attempt) -> AgentReason | None:
+def explanation_of(task: Task, attempt: Attempt) -> AgentReason | None:
     """The agent's best explanation of a failure, from before it was overcome or given up."""
     if attempt.step.action.kind in ("read", "search"):
         return None
@@ -133,12 +133,12 @@ def explained(task: Task, attempt: Attempt) -> AgentReason | None:
             told = _LABEL.sub("", sentence.replace("“", '"').replace("”", '"')).strip()
             fits = len(told) <= MOST_OF_A_REASON and len(told.split()) >= LEAST_OF_A_REASON
             says_why = gives_reason(told) or len(of_error & {*terms(told)}) >= SHARED
-            if fits and says_why and not asks(told) and not is_intent(told) and not instruction_like(told):
+            if fits and says_why and not is_request(told) and not is_intent(told) and not has_instruction(told):
                 found.append((prose_worth(told), AgentReason(text=told.rstrip("."), source=step.source)))
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def _times(alike: Iterable[Attempt]) -> int:
+def _total_times(alike: Iterable[Attempt]) -> int:
     return sum(attempt.times for attempt in alike)
 
 
@@ -162,11 +162,7 @@ TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worke
 TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
 """The worth of the line of a task in which nothing failed."""
-_WORDS = {
-    "undone": "taken back",
-    "abandoned": "failed, given up",
-    "replaced": "failed, replaced",
-}
+_WORDS = {"undone": "taken back", "abandoned": "failed, given up", "replaced": "failed, replaced"}
 """Outcomes in words, in the list of approaches."""
 LEAST_WORTH = 3.0
 """A plain line worth less than this is left out if the diary has any other line."""
@@ -184,71 +180,71 @@ class DiaryCandidate(Struct, frozen=True, kw_only=True, gc=False):
 
 def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate]:
     """All possible lines of `task`, in their order, with at most `error` characters of each error."""
-    telling_ones = list(filter(_says_something, task.attempts))
+    telling_ones = list(filter(_is_worth_listing, task.attempts))
     failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in telling_ones)
     if not failures:
-        return [each for each in (_plain(task),) if each is not None]
-    found = [*_tried(task), *_worked(task), *_failed(task, error), *_pattern(task)]
+        return [each for each in (_summary_line(task),) if each is not None]
+    found = [*_approach_lines(task), *_success_lines(task), *_failure_lines(task, error), *_pattern_lines(task)]
     # Equal lines are kept once, except in the ordered list of approaches.
     once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
     kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
-    return [each for each in kept if not instruction_like(each.line.text)]
+    return [each for each in kept if not has_instruction(each.line.text)]
 
 
-def _says_something(attempt: Attempt) -> bool:
+def _is_worth_listing(attempt: Attempt) -> bool:
     """Whether an attempt is worth telling, and isn't just a file that was not found."""
     looked = attempt.step.action.kind in ("read", "search") and attempt.outcome == "abandoned"
     return not looked or attempt.step.action.shell
 
 
-def _plain(task: Task) -> DiaryCandidate | None:
+def _summary_line(task: Task) -> DiaryCandidate | None:
     """The line of a task in which nothing failed: what was changed, and what passed."""
-    changed = [step for attempt in task.attempts for step in attempt.steps if _changes(step)]
-    held = _held(task)
-    done = {named(attempt.step): attempt.step for attempt in task.attempts if attempt.outcome == "worked"}
+    changed = [step for attempt in task.attempts for step in attempt.steps if _is_change(step)]
+    held = _passing_checks(task)
+    done = {describe_call(attempt.step): attempt.step for attempt in task.attempts if attempt.outcome == "worked"}
     used = list(done.values())[-2:]
     if changed:
-        text = changes_named(changed) + (f"; {_listed(held)} passed" if held else "")
+        text = describe_changes(changed) + (f"; {_join_calls(held)} passed" if held else "")
     elif used:
-        text = f"{_listed(used)} worked"
+        text = f"{_join_calls(used)} worked"
     else:
         return None
-    worth = (PLAIN if changed and held else 1.0) + _weight(task.cost.tokens)
-    line = _line(f"{text}.", [*shown_changes(changed), *held] if changed else used)
-    return None if instruction_like(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
+    worth = (PLAIN if changed and held else 1.0) + _cost_weight(task.cost.tokens)
+    line = _line(f"{text}.", [*changes_to_describe(changed), *held] if changed else used)
+    return None if has_instruction(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
 
 
-def _tried(task: Task) -> Iterator[DiaryCandidate]:
+def _approach_lines(task: Task) -> Iterator[DiaryCandidate]:
     """The approaches in order, with outcomes; repetitions are counted, and passed checks combined."""
     troubled = False
-    told = filter(_says_something, task.attempts)
+    told = filter(_is_worth_listing, task.attempts)
     tried = [each for each in told if each.changed or each.outcome != "worked" or each.step.action.kind != "save"]
-    for (text, passed), group in groupby(tried, key=_alike):
+    for (text, passed), group in groupby(tried, key=_merge_key):
         attempts = list(group)
         first, times = attempts[0], sum(attempt.times for attempt in attempts)
         worth = TRIED[first.outcome]
         if first.outcome == "worked" and troubled and (first.changed or passed):
             worth = TRIED_AFTER_ALL
         troubled = first.outcome not in ("worked", "open")
-        shown = [*shown_changes(first.changed), first.step, attempts[-1].step]
+        shown = [*changes_to_describe(first.changed), first.step, attempts[-1].step]
         if passed:
-            shown = list({named(attempt.step): attempt.step for attempt in attempts}.values())
-            text = f"{_listed(shown[:2])}{' and others' if len(shown) > 2 else ''} — passed"
+            shown = list({describe_call(attempt.step): attempt.step for attempt in attempts}.values())
+            text = f"{_join_calls(shown[:2])}{' and others' if len(shown) > 2 else ''} — passed"
         elif times > 1:
             text = f"{text} ×{times}"
         yield DiaryCandidate(section="attempted", line=_line(text, shown[:4]), worth=worth)
 
 
-def _alike(attempt: Attempt) -> tuple[str, bool]:
+def _merge_key(attempt: Attempt) -> tuple[str, bool]:
     if attempt.outcome == "worked" and attempt.step.action.kind == "check" and not attempt.changed:
         return "", True
     return f"{_approach(attempt)} — {_outcome(attempt)}", False
 
 
 def _approach(attempt: Attempt) -> str:
-    if attempt.changed and not _changes(attempt.step):
-        return f"{changes_named(attempt.changed)}, then {named(attempt.step)}"
-    return changes_named(attempt.steps) if attempt.changed else named(attempt.step)
+    if attempt.changed and not _is_change(attempt.step):
+        return f"{describe_changes(attempt.changed)}, then {describe_call(attempt.step)}"
+    return describe_changes(attempt.steps) if attempt.changed else describe_call(attempt.step)
 
 
 def _outcome(attempt: Attempt) -> str:
@@ -259,39 +255,39 @@ def _outcome(attempt: Attempt) -> str:
     return _WORDS.get(attempt.outcome, "failed")
 
 
-def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
+def _failure_lines(task: Task, error: int) -> Iterator[DiaryCandidate]:
     """The failures, each once however often it occurred, with the alternative that was taken."""
     groups: dict[str, list[Attempt]] = {}
-    for attempt in filter(_says_something, task.attempts):
+    for attempt in filter(_is_worth_listing, task.attempts):
         if attempt.outcome == "undone":
-            yield _undone(attempt, error)
+            yield _reverted_line(attempt, error)
         elif attempt.error or attempt.step.failed:
-            groups.setdefault(cause(attempt.step) or way(attempt.step), []).append(attempt)
+            groups.setdefault(cause(attempt.step) or action_key(attempt.step), []).append(attempt)
     told: list[str] = []
-    reasons = [explained(task, alike[-1]) for alike in groups.values()]
+    reasons = [explanation_of(task, alike[-1]) for alike in groups.values()]
     for place, alike in enumerate(groups.values()):
         last, times = alike[-1], sum(attempt.times for attempt in alike)
-        like_it = " and the like" if len({way(attempt.step) for attempt in alike}) > 1 else ""
+        like_it = " and the like" if len({action_key(attempt.step) for attempt in alike}) > 1 else ""
         counted = f" {times} times" if times > 1 else ""
-        text = f"{named(last.step)}{like_it} failed{counted}{error_quoted(last.step, error)}"
+        text = f"{describe_call(last.step)}{like_it} failed{counted}{error_quoted(last.step, error)}"
         shown = [last.step]
         if last.instead is not None:
-            other = named(last.instead)
-            how = f"{other} worked instead" if other != named(last.step) else "in another form it worked"
+            other = describe_call(last.instead)
+            how = f"{other} worked instead" if other != describe_call(last.step) else "in another form it worked"
             text, shown = f"{text}; {how}", [*shown, last.instead]
         elif last.over is not None:
             text, shown = (
-                f"{text}; {_passed(last)}",
-                [*shown, *shown_changes(_changed(last.by)), *last.by[-1:], last.over],
+                f"{text}; {_describe_success(last)}",
+                [*shown, *changes_to_describe(_changing_steps(last.by)), *last.by[-1:], last.over],
             )
         elif last.outcome == "abandoned":
             text = f"{text}; given up"
         # A sentence that fits two failures belongs to the later one.
         why = None if reasons[place] in reasons[place + 1 :] else reasons[place]
-        worth = DEAD_END + RECURRED * min(times - 1, 3) + _weight(sum(attempt.cost.tokens for attempt in alike))
+        worth = DEAD_END + RECURRED * min(times - 1, 3) + _cost_weight(sum(attempt.cost.tokens for attempt in alike))
         easily = bool(last.by) and last.by[-1].action.kind == "read"
-        worth -= EASILY * easily + SAME_CALL * told.count(way(last.step))
-        told.append(way(last.step))
+        worth -= EASILY * easily + SAME_CALL * told.count(action_key(last.step))
+        told.append(action_key(last.step))
         if not error_quoted(last.step):
             worth -= UNSAID
         sources = sources_of(shown)
@@ -302,73 +298,73 @@ def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
         yield DiaryCandidate(section="failed", line=line, worth=worth)
 
 
-def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
-    steps = [*shown_changes(attempt.changed), attempt.step]
+def _reverted_line(attempt: Attempt, error: int) -> DiaryCandidate:
+    steps = [*changes_to_describe(attempt.changed), attempt.step]
     text = f"{_approach(attempt)} was taken back"
     if attempt.instead is not None and attempt.instead.action.shell:
-        text = f"{text} by {named(attempt.instead)}"
+        text = f"{text} by {describe_call(attempt.instead)}"
         steps.append(attempt.instead)
     if attempt.step.failed:
         text += error_quoted(attempt.step, error)
-    worth = UNDONE + _weight(attempt.cost.tokens)
+    worth = UNDONE + _cost_weight(attempt.cost.tokens)
     return DiaryCandidate(section="failed", line=_line(f"{text}.", steps), worth=worth)
 
 
-def _worked(task: Task) -> Iterator[DiaryCandidate]:
+def _success_lines(task: Task) -> Iterator[DiaryCandidate]:
     """The checks that passed in the end; remedies are shown with the failures."""
-    held = _held(task)
+    held = _passing_checks(task)
     if held:
-        yield DiaryCandidate(section="worked", line=_line(f"{_listed(held)} passed in the end.", held), worth=HELD)
+        yield DiaryCandidate(section="worked", line=_line(f"{_join_calls(held)} passed in the end.", held), worth=HELD)
 
 
-def _passed(attempt: Attempt) -> str:
+def _describe_success(attempt: Attempt) -> str:
     word = "passed" if attempt.over and attempt.over.action.kind == "check" else "worked"
-    return f"it {word} {_remedy(attempt) or 'later'}"
+    return f"it {word} {_describe_remedy(attempt) or 'later'}"
 
 
-def _remedy(attempt: Attempt) -> str:
-    changes = _changed(attempt.by)
+def _describe_remedy(attempt: Attempt) -> str:
+    changes = _changing_steps(attempt.by)
     if changes:
-        return f"after {changes_named(changes)}"
-    helped = named(attempt.by[-1]) if attempt.by else ""
-    return f"after {helped}" if helped and attempt.over and helped != named(attempt.over) else ""
+        return f"after {describe_changes(changes)}"
+    helped = describe_call(attempt.by[-1]) if attempt.by else ""
+    return f"after {helped}" if helped and attempt.over and helped != describe_call(attempt.over) else ""
 
 
-def _held(task: Task) -> list[Step]:
+def _passing_checks(task: Task) -> list[Step]:
     """The last checks that passed after the last change, at most two; none where the last check failed."""
-    if task.held is None:
+    if task.passing_check is None:
         return []
     out: dict[str, Step] = {}
     for step in reversed(task.steps):
-        if _changes(step) and out:
+        if _is_change(step) and out:
             break
         if step.action.kind == "check" and step.result is not None:
             if step.failed:
                 break
             if not _ASKS_ONLY.search(step.command):
-                out.setdefault(named(step), step)
+                out.setdefault(describe_call(step), step)
     return list(out.values())[1::-1]
 
 
-def _pattern(task: Task) -> Iterator[DiaryCandidate]:
-    found = pattern_of(task)
+def _pattern_lines(task: Task) -> Iterator[DiaryCandidate]:
+    found = repeated_check_failure(task)
     if found is not None:
         yield DiaryCandidate(section="pattern", line=found, worth=PATTERN)
 
 
-def _listed(shown: Sequence[Step]) -> str:
-    return " and ".join(named(step) for step in shown)
+def _join_calls(shown: Sequence[Step]) -> str:
+    return " and ".join(describe_call(step) for step in shown)
 
 
-def _changed(done: Iterable[Step]) -> list[Step]:
-    return [step for step in done if _changes(step)]
+def _changing_steps(done: Iterable[Step]) -> list[Step]:
+    return [step for step in done if _is_change(step)]
 
 
-def _changes(step: Step) -> bool:
+def _is_change(step: Step) -> bool:
     return step.action.kind in ("edit", "write") and not step.failed
 
 
-def _weight(tokens: int) -> float:
+def _cost_weight(tokens: int) -> float:
     """The worth that a cost adds to a line, from 0 to 3, growing with its logarithm."""
     return min(3.0, math.log2(1 + tokens / 1_000))
 
@@ -416,22 +412,22 @@ def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
     """
     texts = given.splitlines() if isinstance(given, str) else given
     told = (" ".join(_MARK.sub("", without_recalled(text).strip()).split()) for text in texts)
-    lines = tuple(dict.fromkeys(clip(harmless(line), MOST_CHARACTERS) for line in told if line))
+    lines = tuple(dict.fromkeys(clip(escape_tags(line), MOST_CHARACTERS) for line in told if line))
     if len(lines) > MOST_LINES:
         raise BadInput(f"{len(lines)} lines for `{name}` are too many; a diary takes {MOST_LINES}: keep what matters.")
     return lines
 
 
-def claimed(written: AgentNotes) -> set[TextClaim]:
+def notes_claims(written: AgentNotes) -> set[TextClaim]:
     """The claims in the lines of `written`; its goal is a wish and claims nothing."""
     lines = (*written.tried, *written.worked, *written.failed, written.pattern)
     return {claim for line in lines for claim in claims(line)}
 
 
-def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
+def mark_unverified(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
     """Mark each line of `written` that contains an `unknown` claim as unverified."""
 
-    def mark(line: str) -> str:
+    def mark_line(line: str) -> str:
         names = [claim.text for claim in claims(line) if claim in unknown]
         if not names:
             return line
@@ -439,21 +435,27 @@ def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
 
     return replace(
         written,
-        tried=tuple(map(mark, written.tried)),
-        worked=tuple(map(mark, written.worked)),
-        failed=tuple(map(mark, written.failed)),
-        pattern=mark(written.pattern),
+        tried=tuple(map(mark_line, written.tried)),
+        worked=tuple(map(mark_line, written.worked)),
+        failed=tuple(map(mark_line, written.failed)),
+        pattern=mark_line(written.pattern),
     )
 
 
-def as_text(written: AgentNotes) -> str:
+def serialise_notes(written: AgentNotes) -> str:
     """Serialise notes: one line each, after the name of its section."""
-    lines = [*_named("goal", [written.goal]), *_named("tried", written.tried), *_named("worked", written.worked)]
-    return "\n".join([*lines, *_named("failed", written.failed), *_named("pattern", [written.pattern])])
+    lines = [
+        *_labelled_lines("goal", [written.goal]),
+        *_labelled_lines("tried", written.tried),
+        *_labelled_lines("worked", written.worked),
+    ]
+    return "\n".join(
+        [*lines, *_labelled_lines("failed", written.failed), *_labelled_lines("pattern", [written.pattern])]
+    )
 
 
-def written_in(note: Annotation) -> AgentNotes:
-    """Parse what `as_text` stored in an annotation."""
+def parse_notes(note: Annotation) -> AgentNotes:
+    """Parse what `serialise_notes` stored in an annotation."""
     sections: dict[str, list[str]] = {}
     for line in note.text.split("\n"):
         name, _, text = line.partition(": ")
@@ -469,12 +471,12 @@ def written_in(note: Annotation) -> AgentNotes:
     )
 
 
-def led(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
+def with_agent_notes(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
     """The entry of a task as its agent wrote it; of several patterns and goals the last one is used."""
     last = written[-1].at if written else frame.last
     sources = tuple(dict.fromkeys((frame.opening, last)))
 
-    def told(groups: Iterable[tuple[str, ...]]) -> tuple[DiaryLine, ...]:
+    def as_diary_lines(groups: Iterable[tuple[str, ...]]) -> tuple[DiaryLine, ...]:
         texts = dict.fromkeys(text for group in groups for text in group)
         return tuple(DiaryLine(text=text, sources=sources) for text in texts)
 
@@ -484,16 +486,16 @@ def led(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
         opening=frame.opening,
         last=frame.last,
         task_type=frame.task_type,
-        attempted=told(each.tried for each in written),
-        worked=told(each.worked for each in written),
-        failed=told(each.failed for each in written),
+        attempted=as_diary_lines(each.tried for each in written),
+        worked=as_diary_lines(each.worked for each in written),
+        failed=as_diary_lines(each.failed for each in written),
         pattern=pattern,
         pattern_sources=sources if pattern else (),
         author="agent",
     )
 
 
-def _named(name: str, lines: Iterable[str]) -> list[str]:
+def _labelled_lines(name: str, lines: Iterable[str]) -> list[str]:
     return [f"{name}: {line}" for line in lines if line]
 
 
@@ -527,10 +529,12 @@ def write_diary(
     ends and their remedies first, then what worked, then the approaches in order, then the tasks without failures.
     """
     room = allowance(sum(message.tokens for message in material.messages))
-    frames = _frames(material, tasks, room, written)
-    chooser = _Chooser(material, frames, room, count)
+    frames = _empty_entries(material, tasks, room, written)
+    chooser = _LineSelector(material, frames, room, count)
     error = MOST_OF_AN_ERROR if room > NARROW else NARROW_ERROR
-    offered = [_left_open(candidates(task, error), frame) for task, frame in zip(tasks, frames, strict=True)]
+    offered = [
+        _lines_for_empty_sections(candidates(task, error), frame) for task, frame in zip(tasks, frames, strict=True)
+    ]
     told = [(place, at, each) for place, lines in enumerate(offered) for at, each in enumerate(lines)]
     ranked = sorted(told, key=lambda found: (-found[2].worth, found[0], found[1]))
     for found in ranked:
@@ -545,10 +549,10 @@ def write_diary(
     for found in ranked:
         if found[2].section == "plain" and (found[2].worth >= LEAST_WORTH or not chooser.chosen):
             chooser.take([found])
-    return chooser.diary()
+    return chooser.entries()
 
 
-class _Chooser:
+class _LineSelector:
     """Selects lines as long as there is room."""
 
     def __init__(self, material: RunMaterial, frames: Sequence[DiaryEntry], room: int, count: Count) -> None:
@@ -567,27 +571,27 @@ class _Chooser:
         cost += sum(self._count(self._frames[place].goal) + LINE_TOKENS for place in opening)
         if self._spent + cost > self._room:
             return False
-        grounded = [each for each in found if self._shown(each[2].line)]
+        grounded = [each for each in found if self._is_supported(each[2].line)]
         if grounded:
             self.chosen.extend(grounded)
             self._spent += cost
         return True
 
-    def diary(self) -> tuple[DiaryEntry, ...]:
+    def entries(self) -> tuple[DiaryEntry, ...]:
         """The entries of the chosen lines; the least valuable are dropped if headings leave no room."""
         while True:
-            entries = _made(self._frames, self.chosen)
+            entries = _build_entries(self._frames, self.chosen)
             if not self.chosen or self._count(render_diary(entries)) <= self._room:
                 return entries
             self.chosen.pop()
 
-    def _shown(self, line: DiaryLine) -> bool:
+    def _is_supported(self, line: DiaryLine) -> bool:
         """Whether the cited messages support all claims of a line."""
         messages = (self._messages[source] for source in line.sources if source in self._messages)
         return not check_text(line.text, SourceIndex(source_texts(messages)))
 
 
-def _made(frames: Sequence[DiaryEntry], chosen: Sequence[_Found]) -> tuple[DiaryEntry, ...]:
+def _build_entries(frames: Sequence[DiaryEntry], chosen: Sequence[_Found]) -> tuple[DiaryEntry, ...]:
     """The entries of these lines, with those that an agent wrote; lines keep their order."""
     lines: dict[int, list[DiaryCandidate]] = {}
     for place, _, each in sorted(chosen, key=lambda found: found[:2]):
@@ -597,21 +601,23 @@ def _made(frames: Sequence[DiaryEntry], chosen: Sequence[_Found]) -> tuple[Diary
 
 
 def _filled_entry(frame: DiaryEntry, lines: Sequence[DiaryCandidate]) -> DiaryEntry:
-    def of(*sections: Section) -> tuple[DiaryLine, ...]:
+    def lines_in(*sections: Section) -> tuple[DiaryLine, ...]:
         return tuple(each.line for each in lines if each.section in sections)
 
-    pattern = next(iter(of("pattern")), DiaryLine(text=frame.pattern, sources=frame.pattern_sources))
+    pattern = next(iter(lines_in("pattern")), DiaryLine(text=frame.pattern, sources=frame.pattern_sources))
     return replace(
         frame,
-        attempted=frame.attempted + of("attempted"),
-        worked=frame.worked + of("worked", "plain"),
-        failed=frame.failed + of("failed"),
+        attempted=frame.attempted + lines_in("attempted"),
+        worked=frame.worked + lines_in("worked", "plain"),
+        failed=frame.failed + lines_in("failed"),
         pattern=pattern.text,
         pattern_sources=pattern.sources,
     )
 
 
-def _frames(material: RunMaterial, tasks: Sequence[Task], room: int, written: Sequence[AgentNotes]) -> list[DiaryEntry]:
+def _empty_entries(
+    material: RunMaterial, tasks: Sequence[Task], room: int, written: Sequence[AgentNotes]
+) -> list[DiaryEntry]:
     """The entries before lines are added; what an agent wrote belongs to its current task."""
     positions = {message.id: message.position for message in material.messages}
     out: list[DiaryEntry] = []
@@ -619,22 +625,22 @@ def _frames(material: RunMaterial, tasks: Sequence[Task], room: int, written: Se
     for task in tasks:
         last = positions[task.last]
         own = [each for each in written if before < each.position <= last]
-        frame = _frame(task, room)
-        out.append(led(frame, own) if own else frame)
+        frame = _empty_entry(task, room)
+        out.append(with_agent_notes(frame, own) if own else frame)
         before = last
     return out
 
 
-def _frame(task: Task, room: int) -> DiaryEntry:
+def _empty_entry(task: Task, room: int) -> DiaryEntry:
     """The entry of a task without lines; in a narrow diary its goal is shortened."""
     shown = max(int(room * CHARACTERS_PER_TOKEN * _GOAL), LEAST_OF_A_GOAL)
-    goal = "" if instruction_like(task.goal) else clip(task.goal, shown)
+    goal = "" if has_instruction(task.goal) else clip(task.goal, shown)
     if goal.count("`") % 2:
         goal = goal.replace("`", "")
     return DiaryEntry(goal=goal, opening=task.opening, last=task.last, task_type=task_type(task))
 
 
-def _left_open(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
+def _lines_for_empty_sections(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
     """The `lines` whose section the agent left empty."""
     if frame.author != "agent":
         return list(lines)

@@ -35,7 +35,7 @@ def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     return out
 
 
-def settled(messages: Sequence[Message]) -> int:
+def complete_prefix(messages: Sequence[Message]) -> int:
     """Return how many of the first messages belong to atoms that stay complete whatever is appended.
 
     `messages` must begin with an atom.
@@ -43,24 +43,24 @@ def settled(messages: Sequence[Message]) -> int:
     waiting: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
-        if _ends_the_wait(message):
+        if _cancels_open_calls(message):
             waiting = set()
         if not waiting:
             end = place
-        waiting = waiting - _answers(message) | _calls(message)
+        waiting = waiting - _answered_ids(message) | _call_ids(message)
     return end if waiting else len(messages)
 
 
-def torn(messages: Sequence[Message]) -> int:
+def incomplete_prefix(messages: Sequence[Message]) -> int:
     """Count the first messages that may belong to an atom that begins before them."""
     made: set[str] = set()
     end = 0
     for place, message in enumerate(messages):
-        if _ends_the_wait(message):
+        if _cancels_open_calls(message):
             break
         if any(result.call_id not in made for result in message.draft.results):
             end = place + 1
-        made |= _calls(message)
+        made |= _call_ids(message)
     return _end_of_atom(messages, 0, end) if end else 0
 
 
@@ -68,18 +68,18 @@ def _end_of_atom(messages: Sequence[Message], start: int, end: int) -> int:
     """Find the end of the atom that holds at least `messages[start:end]`."""
     waiting: set[str] = set()
     for message in messages[start:end]:
-        waiting = waiting - _answers(message) | _calls(message)
+        waiting = waiting - _answered_ids(message) | _call_ids(message)
     # A late result extends the atom over the messages in between, which could otherwise be separated from it. A user's
     # message ends the wait, since no atom spans two turns.
     between: set[str] = set()
     for place in range(end, len(messages)):
         message = messages[place]
-        if not waiting or _ends_the_wait(message):
+        if not waiting or _cancels_open_calls(message):
             break
-        answered = _answers(message)
+        answered = _answered_ids(message)
         stretched = bool(answered & waiting)
         waiting -= answered
-        between = between - answered | _calls(message)
+        between = between - answered | _call_ids(message)
         if stretched:
             end = place + 1
             waiting |= between
@@ -87,19 +87,19 @@ def _end_of_atom(messages: Sequence[Message], start: int, end: int) -> int:
     return end
 
 
-def _ends_the_wait(message: Message) -> bool:
+def _cancels_open_calls(message: Message) -> bool:
     return message.opens_turn and not message.draft.joined
 
 
-def _calls(message: Message) -> set[str]:
+def _call_ids(message: Message) -> set[str]:
     return {call.id for call in message.draft.calls if not call.server}
 
 
-def _answers(message: Message) -> set[str]:
+def _answered_ids(message: Message) -> set[str]:
     return {result.call_id for result in message.draft.results}
 
 
-def next_loop(messages: Sequence[Message], *, running: bool) -> int:
+def next_loop_start(messages: Sequence[Message], *, running: bool) -> int:
     """Return the index of the first assistant message that begins a new tool loop; the number of messages if none does.
 
     `running` says whether a loop was running before the first message. A loop goes on with an assistant message after a
@@ -108,21 +108,21 @@ def next_loop(messages: Sequence[Message], *, running: bool) -> int:
     for place, message in enumerate(messages):
         if message.role == "assistant" and not running:
             return place
-        runs = _runs_on(message)
+        runs = _keeps_loop_open(message)
         running = running if runs is None else runs
     return len(messages)
 
 
-def loop_runs(messages: Sequence[Message]) -> bool:
+def is_loop_open(messages: Sequence[Message]) -> bool:
     """Return whether a tool loop is still running after the last message.
 
     If no message shows it, one is assumed, unless `messages` is empty or begins at the root of the session.
     """
-    known = (runs for message in reversed(messages) if (runs := _runs_on(message)) is not None)
+    known = (runs for message in reversed(messages) if (runs := _keeps_loop_open(message)) is not None)
     return next(known, bool(messages) and messages[0].position > 0)
 
 
-def _runs_on(message: Message) -> bool | None:
+def _keeps_loop_open(message: Message) -> bool | None:
     """Return whether a tool loop is still running after `message`; None if the message doesn't show it."""
     if message.opens_turn and not message.draft.joined:
         return False
@@ -131,7 +131,7 @@ def _runs_on(message: Message) -> bool | None:
     return True if message.role == "tool" else None
 
 
-def running_turn(messages: Sequence[Message]) -> int:
+def last_user_index(messages: Sequence[Message]) -> int:
     """Return the index of the last user message; 0 if there is none."""
     return next((place for place in reversed(range(len(messages))) if messages[place].opens_turn), 0)
 
@@ -155,16 +155,16 @@ _LONG = 20_000
 _SAYS_NOTHING = lazy_re(r"(?:cd|pwd|export|set|source|true|sleep|mkdir|touch|\w+=\S*)\b|#|$")
 
 
-def runs_something(call: Call) -> bool:
+def runs_program(call: Call) -> bool:
     """Whether `call` ran a program with output of its own, rather than showed a file, a diff or a search."""
     words = {word.lower() for word in _NAME_WORD.findall(call.name)}
     if not words & _RUNNERS:
         return False
-    command = _command(call)
+    command = _command_line(call)
     return command is None or not _only_shows(command)
 
 
-def _command(call: Call) -> str | None:
+def _command_line(call: Call) -> str | None:
     if isinstance(call.arguments, str):
         return call.arguments
     for key in _COMMAND_KEYS:
@@ -177,12 +177,12 @@ def _command(call: Call) -> str | None:
 
 
 def _only_shows(command: str) -> bool:
-    steps = [step.strip() for step in _SEPARATOR.split(_without_written(command[:_LONG]))]
+    steps = [step.strip() for step in _SEPARATOR.split(_without_heredocs(command[:_LONG]))]
     telling = [step for step in steps if not _SAYS_NOTHING.match(step)]
     return bool(telling) and all(_SHOWS.match(step) for step in telling)
 
 
-def _without_written(command: str) -> str:
+def _without_heredocs(command: str) -> str:
     """Remove here-documents that end."""
     ends: dict[str, list[tuple[int, int]]] = {}
     for line in _LONE_WORD.finditer(command):
@@ -206,11 +206,11 @@ _CODE_AT_START = lazy_re(rf"\A\W{{0,20}}{_WHO}{_CODE}\b", re.I)
 _CODE_LINE = lazy_re(rf"^[^\w\n]{{0,20}}{_WHO}{_CODE}[^\w\n]{{0,20}}$", re.I | re.M)
 
 
-def _any_of(*patterns: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+def _any_pattern(*patterns: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
     return lazy_re("|".join(patterns), flags)
 
 
-_FAILED_AT_START = _any_of(
+_FAILED_AT_START = _any_pattern(
     r"<tool_use_error>",
     r"(?:[A-Za-z]+ )?(?:[Ee]rror|ERROR)(?:\[\w+\])?: ",
     r"(?:\w+\.)*\w*(?:Error|Exception): ",
@@ -238,7 +238,7 @@ _FAILED_ALONE = lazy_re(
 )
 """The whole output is one line: a shell's message that it could not start a program."""
 
-_FAILED_LINE = _any_of(
+_FAILED_LINE = _any_pattern(
     # Test runners: Go, unittest, Rust, pytest, Jest.
     r"^--- FAIL\b",
     r"^FAIL(?:\t|$)",
@@ -270,7 +270,7 @@ _FAILED_LINE = _any_of(
     flags=re.M,
 )
 """A line of a test runner, compiler or shell that reports a failure, anywhere in an output."""
-_FAILED_LINES = _any_of(
+_FAILED_LINES = _any_pattern(
     r"^# \S+(?: \[\S+\])?\n(?:vet: )?\S+:\d+:\d+: ",
     r"^\w*Error: [^\n]*\n(?:[^\n]*\n){0,3}?\s+at [^\n]*:\d+:\d+\)?$",
     flags=re.M,
@@ -281,7 +281,7 @@ _MARKS = (
     *("CONFLICT (", "fatal: "),
 )
 """Every failure line contains one of these, which are much faster to find."""
-_PASSED = _any_of(
+_PASSED = _any_pattern(
     r"\b[1-9]\d* passed\b",
     r"^ok +\t?\S+\t[\d(]",
     r"^test result: ok",
@@ -298,7 +298,7 @@ _TRACEBACK = lazy_re(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\
 _OPENING = 400
 """A refusal or interruption is at the start of a result; later text is the call's own output."""
 _CLOSING = 60
-_REFUSED = _any_of(
+_REFUSED = _any_pattern(
     r"doesn['’]t want to (?:proceed with|take) this (?:tool use|action)",
     r"tool use was rejected",
     r"user (?:has )?(?:rejected|denied|refused|declined|disallowed|skipped)\b",
@@ -308,7 +308,7 @@ _REFUSED = _any_of(
     r"user did(?: not|n['’]t) (?:allow|approve|permit|accept)\b",
     flags=re.I,
 )
-_STOPPED = _any_of(
+_STOPPED = _any_pattern(
     r"sibling tool call errored",
     r"request interrupted by user",
     r"(?:interrupted|aborted|cancell?ed) by (?:the )?user\b",
@@ -331,24 +331,24 @@ def _opens_with_refusal(opening: str) -> bool:
     return _REFUSED.search(opening) is not None
 
 
-def was_stopped(text: str) -> bool:
+def was_interrupted(text: str) -> bool:
     """Whether a failed result says that the call was interrupted, or blocked by a rule."""
     return _STOPPED.search(text[:_OPENING]) is not None or _ABORTED.search(text[-_CLOSING:]) is not None
 
 
 def derive_failed(text: str, call: Call | None = None) -> bool | None:
     """Whether the result `text` of `call` shows a failure (True), a success (False) or neither (None)."""
-    text = _ends(text.strip())
-    ran = call is None or runs_something(call)
+    text = _head_and_tail(text.strip())
+    ran = call is None or runs_program(call)
     codes = _CODE_AT_START.findall(text) or (_CODE_LINE.findall(text) if ran else [])
     if codes:
         # A program may report the exit codes of others before its own.
         return int(codes[-1]) != 0
-    if _FAILED_AT_START.match(text) or _could_not_begin(text):
+    if _FAILED_AT_START.match(text) or _is_only_an_error(text):
         return True
     if not ran:
         return None
-    if _failed_anywhere(text) or _ends_in_traceback(text):
+    if _has_failure_line(text) or _ends_in_traceback(text):
         return True
     return False if _PASSED.search(text) else None
 
@@ -359,10 +359,10 @@ _WHOLE_PIPE = lazy_re(r"\bpipefail\b|\bset -\w*e")
 
 def hides_status(call: Call) -> bool:
     """Whether `call` ran several programs and only the last one's status is known: ``a | tail``, ``a; b``."""
-    command = _command(call)
+    command = _command_line(call)
     if command is None or _WHOLE_PIPE.search(command):
         return False
-    return any(found["hides"] for found in _HIDES.finditer(_without_written(command[:_LONG]).strip()))
+    return any(found["hides"] for found in _HIDES.finditer(_without_heredocs(command[:_LONG]).strip()))
 
 
 def known_failed(result: Result, call: Call) -> bool | None:
@@ -375,11 +375,11 @@ def known_failed(result: Result, call: Call) -> bool | None:
     return derive_failed(result.text, call)
 
 
-def _ends(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
-def _failed_anywhere(text: str) -> bool:
+def _has_failure_line(text: str) -> bool:
     if not any(mark in text for mark in _MARKS):
         return False
     at = 0
@@ -390,7 +390,7 @@ def _failed_anywhere(text: str) -> bool:
     return False
 
 
-def _could_not_begin(text: str) -> bool:
+def _is_only_an_error(text: str) -> bool:
     return len(text) <= _LINE and "\n" not in text and _FAILED_ALONE.search(text) is not None
 
 
@@ -436,7 +436,7 @@ _OF_USER = lazy_re(
 _SHELL_TAG, _COMMAND_TAG = "bash-input", "command-name"
 
 
-class UserRan(Struct, frozen=True, gc=False):
+class UserCommand(Struct, frozen=True, gc=False):
     """A command that the user entered themselves, as their harness logs it."""
 
     command: str
@@ -448,9 +448,9 @@ class UserRan(Struct, frozen=True, gc=False):
     id: MessageId
 
 
-def ran_by_user(messages: Iterable[Message]) -> Iterator[UserRan]:
+def user_commands(messages: Iterable[Message]) -> Iterator[UserCommand]:
     """The commands that the user entered themselves among `messages`, with what they printed."""
-    ran: UserRan | None = None
+    ran: UserCommand | None = None
     for message in messages:
         if message.role != "user" or message.draft.origin != "injected":
             continue
@@ -459,7 +459,7 @@ def ran_by_user(messages: Iterable[Message]) -> Iterator[UserRan]:
             if tag in (_SHELL_TAG, _COMMAND_TAG):
                 if ran:
                     yield ran
-                ran = UserRan(said, tag == _SHELL_TAG, "", message.position, message.id)
+                ran = UserCommand(said, tag == _SHELL_TAG, "", message.position, message.id)
             elif ran and said:
                 ran = replace(ran, output=f"{ran.output}\n{said}".strip())
     if ran:
@@ -474,7 +474,7 @@ _ASKED_TAG = "<command-message>"
 """Marks a command that is the user's request to the agent, not a command to the harness itself."""
 
 
-def as_entered(text: str) -> str:
+def entered_text(text: str) -> str:
     """A user's text as they entered it: `/review 7`, not the markup in which their harness logs it.
 
     Empty for a command to the harness itself, which the harness wrote entirely.
@@ -487,7 +487,7 @@ def as_entered(text: str) -> str:
     return "\n".join(filter(None, (command, _ENTERED.sub("", text).strip())))
 
 
-def line_numbers(text: str) -> frozenset[int]:
+def gutter_numbers(text: str) -> frozenset[int]:
     """The numbers before adjacent lines that count them; other numbers are part of the text."""
     found = [int(match[1]) for match in GUTTER.finditer(text)]
     first = {one for one, other in pairwise(found) if other == one + 1}

@@ -233,7 +233,7 @@ def own_name(character: str) -> str:
 
 def is_called(character: str, name: str) -> bool:
     """Whether `name` means a character; articles and case don't matter to one with several names."""
-    return name == character or (SAME in character and name_key(name) in _keys(character))
+    return name == character or (SAME in character and name_key(name) in _name_keys(character))
 
 
 @lru_cache(_NAMES_KEPT)
@@ -244,11 +244,11 @@ def name_key(name: str) -> str:
 
 
 @lru_cache(_NAMES_KEPT)
-def _keys(character: str) -> frozenset[str]:
+def _name_keys(character: str) -> frozenset[str]:
     return frozenset(map(name_key, names_of(character)))
 
 
-def was_there(character: str, present: Sequence[str], author: str | None) -> bool:
+def is_present(character: str, present: Sequence[str], author: str | None) -> bool:
     """Whether a character said something or is among those who heard it."""
     return any(is_called(character, name) for name in present) or bool(author and is_called(character, author))
 
@@ -260,13 +260,13 @@ def heard_by(draft: Draft, character: str) -> bool:
         return True
     # Whoever is named as present for the message heard all texts that don't name their own listeners.
     return all(
-        was_there(character, listeners if part.present is None else part.present, part.author or speaker)
+        is_present(character, listeners if part.present is None else part.present, part.author or speaker)
         for part in draft.parts
         if isinstance(part, Text)
     )
 
 
-def voices_in(parts: Sequence[Part]) -> Iterator[str]:
+def people_in(parts: Sequence[Part]) -> Iterator[str]:
     """The authors in `parts`, and who was present."""
     for part in parts:
         if isinstance(part, Text):
@@ -274,7 +274,7 @@ def voices_in(parts: Sequence[Part]) -> Iterator[str]:
             yield from part.present or ()
 
 
-def as_read(text: Text) -> str:
+def rendered_text(text: Text) -> str:
     """A text as a model reads it: after the name of its author, if it has one."""
     return f"{text.author}: {text.text}" if text.author else text.text
 
@@ -283,7 +283,7 @@ def texts(parts: Sequence[Part]) -> Iterator[str]:
     """Every text in `parts` that a model reads, including results, without thinking."""
     for part in parts:
         if isinstance(part, Text):
-            yield as_read(part)
+            yield rendered_text(part)
         elif isinstance(part, Result):
             yield part.text
 
@@ -292,7 +292,7 @@ def with_names_in_text(draft: Draft) -> Draft:
     """Return `draft` with its authors' names in the text, for formats without names; its native payload is dropped."""
     if draft.author is None and draft.present is None:
         return draft
-    parts = tuple(Text(text=as_read(part)) if isinstance(part, Text) else part for part in draft.parts)
+    parts = tuple(Text(text=rendered_text(part)) if isinstance(part, Text) else part for part in draft.parts)
     return replace(draft, parts=parts, native=None)
 
 
@@ -393,7 +393,7 @@ def without_recalled(text: str) -> str:
     """Return `text` without the briefs, scratchpads and exported lessons in it."""
     for tag, closing in CLOSING.items():
         if tag in text:
-            text = _without(text, tag, closing)
+            text = _remove_blocks(text, tag, closing)
     return _EXPORTED.sub("", text) if EXPORT_BEGINS in text else text
 
 
@@ -402,29 +402,29 @@ def is_recalled(text: str) -> bool:
     return bool(text.strip()) and not without_recalled(text).strip()
 
 
-def said_in(draft: Draft) -> Draft:
+def without_recalled_parts(draft: Draft) -> Draft:
     """`draft` without recalled memory in its texts and results; the same draft if there is none."""
-    parts = tuple(_said(part) for part in draft.parts)
+    parts = tuple(_part_without_recalled(part) for part in draft.parts)
     if all(new is old for new, old in zip(parts, draft.parts, strict=True)):
         return draft
     kept = tuple(part for part in parts if not isinstance(part, Text) or part.text.strip())
     return replace(draft, parts=kept, native=None)
 
 
-def as_said(messages: Iterable[Message]) -> list[Message]:
+def messages_without_recalled(messages: Iterable[Message]) -> list[Message]:
     """`messages` without recalled memory, under their own ids."""
     return [
-        message if (said := said_in(message.draft)) is message.draft else replace(message, draft=said)
+        message if (said := without_recalled_parts(message.draft)) is message.draft else replace(message, draft=said)
         for message in messages
     ]
 
 
-def fenced(tag: str, lines: Sequence[str]) -> str:
+def tagged_block(tag: str, lines: Sequence[str]) -> str:
     """Render `lines` as the block named by `tag`; no line can end it or begin another block."""
-    return "\n".join([_HEADINGS[tag], *(harmless(line) for line in lines), CLOSING[tag]])
+    return "\n".join([_HEADINGS[tag], *(escape_tags(line) for line in lines), CLOSING[tag]])
 
 
-def harmless(text: str) -> str:
+def escape_tags(text: str) -> str:
     """Replace the square brackets of our tags in `text` by round ones."""
     for tag in _TAGS:
         if tag in text:
@@ -432,22 +432,22 @@ def harmless(text: str) -> str:
     return text
 
 
-def _said(part: Part) -> Part:
+def _part_without_recalled(part: Part) -> Part:
     if isinstance(part, Text):
-        return _words(part)
+        return _text_without_recalled(part)
     if isinstance(part, Result):
-        inner = tuple(_words(each) if isinstance(each, Text) else each for each in part.parts)
+        inner = tuple(_text_without_recalled(each) if isinstance(each, Text) else each for each in part.parts)
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             return replace(part, parts=inner)
     return part
 
 
-def _words(part: Text) -> Text:
+def _text_without_recalled(part: Text) -> Text:
     said = without_recalled(part.text)
     return part if said == part.text else replace(part, text=said)
 
 
-def _without(text: str, tag: str, closing: str) -> str:
+def _remove_blocks(text: str, tag: str, closing: str) -> str:
     out: list[str] = []
     place = 0
     closes = True
@@ -488,7 +488,7 @@ Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
 
-class Recount:
+class CachedCount:
     """Counts repeated texts, remembering the counts of this turn and of the turn before."""
 
     def __init__(self, count: Count) -> None:
@@ -523,24 +523,24 @@ BYTES_PER_TOKEN = 4
 """The assumed tokens of documents and sounds, whose count only the provider knows."""
 
 
-def weigh(parts: Sequence[Part], count: Count) -> tuple[int, int]:
+def count_parts(parts: Sequence[Part], count: Count) -> tuple[int, int]:
     """Count the tokens of parts: (without thinking, of thinking)."""
     tokens, thinking = MESSAGE_TOKENS, 0
     for part in parts:
         if isinstance(part, Thinking):
             thinking += count(part.text) if part.text else len(part.sealed or "") // BYTES_PER_TOKEN
         else:
-            tokens += _of_part(part, count)
+            tokens += _count_part(part, count)
     return tokens, thinking
 
 
-def _of_part(part: Part, count: Count) -> int:
+def _count_part(part: Part, count: Count) -> int:
     if isinstance(part, Text):
-        return count(as_read(part))
+        return count(rendered_text(part))
     if isinstance(part, Call):
         return CALL_TOKENS + count(part.name) + count(arguments_text(part))
     if isinstance(part, Result):
-        return CALL_TOKENS + sum(_of_part(inner, count) for inner in part.parts)
+        return CALL_TOKENS + sum(_count_part(inner, count) for inner in part.parts)
     if isinstance(part, Media):
         size = len(part.data or part.url or "")
         return IMAGE_TOKENS if part.media_type.startswith("image/") else size // BYTES_PER_TOKEN
@@ -587,7 +587,7 @@ def text_of_message(draft: Draft) -> str:
 
     Leaves out thinking, media, and texts that nobody said: a harness's, another tool's compaction, recalled memory.
     """
-    return "\n".join(piece for piece in _pieces(draft) if piece)
+    return "\n".join(piece for piece in _searchable_texts(draft) if piece)
 
 
 def terms_of_message(draft: Draft) -> list[str]:
@@ -610,17 +610,17 @@ def author_of_message(draft: Draft) -> str | None:
     return label[1] if label and label[1].casefold() not in topic(Speech).labels else None
 
 
-def _pieces(draft: Draft) -> Iterator[str]:
-    for part in said_in(draft).parts:
+def _searchable_texts(draft: Draft) -> Iterator[str]:
+    for part in without_recalled_parts(draft).parts:
         if isinstance(part, Text) and draft.origin == "spoken":
             yield part.text
         elif isinstance(part, Call):
             yield from (value[:ARGUMENT_CHARS] for value in strings(part.arguments))
         elif isinstance(part, Result):
-            yield _ends(part.text)
+            yield _head_and_tail(part.text)
 
 
-def _ends(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     if len(text) <= RESULT_HEAD_CHARS + RESULT_TAIL_CHARS:
         return text
     return f"{text[:RESULT_HEAD_CHARS]}\n{text[-RESULT_TAIL_CHARS:]}"
@@ -639,16 +639,18 @@ def erase(message: Message) -> Message:
     and tool name, results their call's id, so that the path remains valid in every chat format.
     """
     draft = message.draft
-    bare = Draft(role=draft.role, parts=_bare(draft.parts), origin=draft.origin, at=draft.at, joined=draft.joined)
+    bare = Draft(
+        role=draft.role, parts=_erased_parts(draft.parts), origin=draft.origin, at=draft.at, joined=draft.joined
+    )
     return replace(message, draft=bare, erased=True)
 
 
-def _bare(parts: Sequence[Part]) -> tuple[Part, ...]:
-    kept = tuple(_frames(parts))
+def _erased_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    kept = tuple(_erased_frames(parts))
     return kept or (Text(text=ERASED),)
 
 
-def _frames(parts: Sequence[Part]) -> Iterator[Part]:
+def _erased_frames(parts: Sequence[Part]) -> Iterator[Part]:
     """The frames of calls and results, and one text for everything else."""
     has_text = False
     for part in parts:

@@ -9,10 +9,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.message import BRIEF_TAG, MessageId, fenced, short
+from ireneo.log.message import BRIEF_TAG, MessageId, short, tagged_block
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import Kind, MemoryId, Record, disputes, one_line, with_notes
-from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
+from ireneo.memories.record import Kind, MemoryId, Record, objections, one_line, with_notes
+from ireneo.memories.scratchpad import Count, Pad, fit_pad, pad_text
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
@@ -148,36 +148,38 @@ def make_brief(
     found = [each for each in found if each.record.id not in {one.id for one in always}]
     ids = {*(each.record.id for each in found), *(each.id for each in (*lessons, *always, *said))}
 
-    def made(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad_lines: Sequence[str]) -> Brief:
-        lines, text = _written(told, [each for each in always if each in chosen], chosen, pad_lines)
+    def assemble(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad_lines: Sequence[str]) -> Brief:
+        lines, text = _render(told, [each for each in always if each in chosen], chosen, pad_lines)
         left_out = len(ids) - len(lines)
         return Brief(markdown=text, lines=tuple(lines), tokens=count(text) if text else 0, pad=pad, left_out=left_out)
 
-    def beside(told: Sequence[BriefLine], most: int) -> list[tuple[BriefLine, float]]:
+    def candidates_for(told: Sequence[BriefLine], most: int) -> list[tuple[BriefLine, float]]:
         named = {each.id for each in told}
-        valued = _valued([each for each in found if each.record.id not in named], now, most, count)
+        valued = _valued_lines([each for each in found if each.record.id not in named], now, most, count)
         quoted = [
-            (replace(each, text=_within(each.text, most, count)), SAID_WORTH / (1 + place))
+            (replace(each, text=_cut_to_tokens(each.text, most, count)), SAID_WORTH / (1 + place))
             for place, each in enumerate(said)
         ]
         return [*((each, ALWAYS_WORTH) for each in always), *valued, *quoted]
 
     told = sorted(lessons, key=lambda one: (-one.score, one.id))
-    whole = made(told, [line for line, _ in beside(told, budget)], pad_text(pad).splitlines() if pad else [])
+    whole = assemble(
+        told, [line for line, _ in candidates_for(told, budget)], pad_text(pad).splitlines() if pad else []
+    )
     if whole.tokens <= budget:
         # The costs of single lines don't add up to that of the whole, so the whole is tried first.
         return whole
-    pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
-    room = budget - count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad_lines] if pad_lines else ()))
+    pad_lines = fit_pad(pad, int(budget * PAD_SHARE), count) if pad else []
+    room = budget - count(tagged_block(BRIEF_TAG, [_PAD_HEADING, *pad_lines] if pad_lines else ()))
     told = choose_lessons(lessons, int(room * LESSONS_SHARE), count)
-    wanted = beside(told, int(budget * LINE_SHARE))
-    chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count, always)
+    wanted = candidates_for(told, int(budget * LINE_SHARE))
+    chosen = _choose_lines(wanted, room - count("\n".join(written_lessons(told))), count, always)
     if len(told) < len(lessons):
         # Lessons also get the room that the others leave.
-        left = room - sum(count(_traced(line)) + 1 for line in chosen)
+        left = room - sum(count(_line_with_id(line)) + 1 for line in chosen)
         left -= sum(count(heading) + 1 for heading in {_heading(line, always) for line in chosen})
         told = choose_lessons(lessons, left, count, {line.id for line in chosen})
-    brief = made(told, chosen, pad_lines)
+    brief = assemble(told, chosen, pad_lines)
     # Lines cost a little more together than alone, which can't be known before.
     while brief.tokens > budget:
         if chosen:
@@ -186,7 +188,7 @@ def make_brief(
             told = told[:-1]
         else:
             pad_lines = pad_lines[:-1]
-        brief = made(told, chosen, pad_lines)
+        brief = assemble(told, chosen, pad_lines)
     return brief
 
 
@@ -197,13 +199,15 @@ def line_of(record: Record, now: datetime) -> str:
     doubts = [
         f"disputed: {_clip(record.reason)}" if record.state == "disputed" else "",
         f"to be reconsidered: {_clip(record.stale)}" if record.stale else "",
-        *(_clip(said) for said in disputes(record)[:1] if record.state == "active"),
+        *(_clip(said) for said in objections(record)[:1] if record.state == "active"),
     ]
     doubt = with_notes("", doubts).strip()
     return f"{doubt} {said}" if doubt else said
 
 
-def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Count) -> list[tuple[BriefLine, float]]:
+def _valued_lines(
+    found: Sequence[BriefCandidate], now: datetime, most: int, count: Count
+) -> list[tuple[BriefLine, float]]:
     """Candidate lines, one for each memory within `most` tokens, with their worth, which falls with the rank."""
     out: list[tuple[BriefLine, float]] = []
     for kind in ORDER:
@@ -215,17 +219,17 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
         best = max((each.score for each in ranked.values()), default=0.0)
         for place, each in enumerate(ranked.values()):
             share = each.score / best if best > 0 else 0.0
-            text = _within(line_of(each.record, now), most, count)
+            text = _cut_to_tokens(line_of(each.record, now), most, count)
             line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
             out.append((line, KINDS[kind].worth * share / (1 + place)))
     return out
 
 
-def _affordable(
+def _choose_lines(
     wanted: Sequence[tuple[BriefLine, float]], left: int, count: Count, always: Collection[BriefLine]
 ) -> list[BriefLine]:
     """Choose what fits into `left` tokens by value for cost; the best line of each part comes before all others."""
-    costs = {line.id: max(count(_traced(line)) + 1, 1) for line, _ in wanted}
+    costs = {line.id: max(count(_line_with_id(line)) + 1, 1) for line, _ in wanted}
     firsts: dict[str, tuple[BriefLine, float]] = {}
     for line, worth in wanted:
         firsts.setdefault(_heading(line, always), (line, worth))
@@ -244,7 +248,7 @@ def _affordable(
     return chosen
 
 
-def _written(
+def _render(
     told: Sequence[BriefLine], always: Sequence[BriefLine], chosen: Sequence[BriefLine], pad: Sequence[str]
 ) -> tuple[list[BriefLine], str]:
     """Group the lines by parts, and render the brief; empty if there is nothing to show."""
@@ -254,9 +258,9 @@ def _written(
         # Within its part the best line comes first, whatever it cost.
         part = sorted((each for each in chosen if _heading(each, always) == heading), key=lambda line: -line.score)
         if part:
-            text += [heading, *map(_traced, part)]
+            text += [heading, *map(_line_with_id, part)]
             lines += part
-    return lines, fenced(BRIEF_TAG, text) if text else ""
+    return lines, tagged_block(BRIEF_TAG, text) if text else ""
 
 
 def _heading(line: BriefLine, always: Collection[BriefLine]) -> str:
@@ -265,11 +269,11 @@ def _heading(line: BriefLine, always: Collection[BriefLine]) -> str:
     return SAID_HEADING if line.kind == "message" else KINDS_HEADINGS[line.kind]
 
 
-def _traced(line: BriefLine) -> str:
+def _line_with_id(line: BriefLine) -> str:
     return f"- {line.text} [{short(line.id)}]"
 
 
-def _within(text: str, room: int, count: Count) -> str:
+def _cut_to_tokens(text: str, room: int, count: Count) -> str:
     """Cut `text` between words to at most `room` tokens, with a mark for the omitted part."""
     if count(text) <= room:
         return text

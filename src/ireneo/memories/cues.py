@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from ireneo.language.files import LANGUAGES, Patterns, either, from_data, of_language, topic
+from ireneo.language.files import LANGUAGES, Patterns, any_of, cached_data, of_language, topic
+from ireneo.language.predicates import Predicate
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives, Words
 from ireneo.language.words import template
@@ -23,13 +24,13 @@ _EACH = (
 
 def and_words() -> str:
     """A pattern for the words between the last two things of a list, in any language."""
-    return either(topic(Connectives).additions)
+    return any_of(topic(Connectives).additions)
 
 
 def clause_words() -> str:
     """A pattern for the words between two clauses, in any language."""
     known = topic(Connectives)
-    return either((*known.additions, *known.choices, *known.contrasts))
+    return any_of((*known.additions, *known.choices, *known.contrasts))
 
 
 class FactCues:
@@ -42,10 +43,10 @@ class FactCues:
         self.polar = tuple((lazy_re(each, re.I), template(yes), template(no)) for each, yes, no in known.polar)
         self.outright = _compiled_rows(known.outright)
         self.each = {name: tuple(lazy_re(row, re.I) for row in getattr(known, name)) for name in _EACH}
-        opens = either(known.openers)
-        clause = rf"(?={opens}|{either(known.condition)}|{either(known.asks_within)})"
-        between = either(known.breaks)
-        self.leads = lazy_re(rf"{either(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={opens}))|[\s,:;–—-]+", re.I)
+        opens = any_of(known.openers)
+        clause = rf"(?={opens}|{any_of(known.condition)}|{any_of(known.asks_within)})"
+        between = any_of(known.breaks)
+        self.leads = lazy_re(rf"{any_of(known.leads)}(?:\s*[,:;.!–—-]+\s*|\s+(?={opens}))|[\s,:;–—-]+", re.I)
         self.breaks = lazy_re(rf"(?:{_SIGN}|,\s|\s(?={between}\s))(?:{between},?\s)?{clause}|{_DASH}", re.I)
 
     def __getattr__(self, name: str) -> Patterns:
@@ -62,25 +63,25 @@ def cues(language: str) -> FactCues:
     return all_cues().get(language) or all_cues()["en"]
 
 
-@from_data
+@cached_data
 def all_cues() -> Mapping[str, FactCues]:
     """The cues of each language that has some."""
     return {code: FactCues(known) for code in LANGUAGES if (known := of_language(Facts, code)).says}
 
 
-def each_of(cue: str) -> Iterator[re.Pattern[str]]:
+def cue_patterns(cue: str) -> Iterator[re.Pattern[str]]:
     """All patterns of a cue that are searched one by one, in all languages."""
     return (pattern for each in all_cues().values() for pattern in each.each[cue])
 
 
 @lru_cache(8_192)
-def says(cue: str, text: str) -> bool:
+def has_cue(cue: str, text: str) -> bool:
     """Whether a text contains a cue of any language; cached, since each new statement is compared with many texts."""
     asked: Patterns = getattr(topic(Facts), cue)
     return asked.search(text) is not None
 
 
-def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:
+def match_whole_clause(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:
     """The match of a whole clause, whatever its subject, or of several clauses: "we moved, it's Lyon now"."""
     for row, pattern in (each for known in all_cues().values() for each in known.outright):
         for said in dict.fromkeys((text, sentence)):
@@ -90,7 +91,7 @@ def said_outright(text: str, sentence: str) -> tuple[Predication, re.Match[str]]
     return None
 
 
-@from_data
+@cached_data
 def relations() -> dict[str, str]:
     """Map each word for somebody's relative, friend or pet to its code."""
     return {
@@ -101,7 +102,20 @@ def relations() -> dict[str, str]:
     }
 
 
-@from_data
+@cached_data
 def not_german() -> frozenset[str]:
     """Words that begin a German sentence but are nobody's name."""
     return of_language(Words, "de").stop | of_language(Facts, "de").no_value
+
+
+def first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:
+    """The first match of `patterns` at the beginning of a text, regardless of case; if `whole`, of all of it."""
+    tries = (re.compile(pattern, re.I) for pattern in patterns)
+    return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
+
+
+def tense_fits(row: Predication, said: Predicate) -> bool:
+    """Whether a clause has the tense that a row of `says` requires."""
+    if said.over:
+        return said.tense != "future"
+    return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")

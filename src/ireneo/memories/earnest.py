@@ -11,19 +11,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Connectives, Names, Words
 from ireneo.language.words import (
     common_words,
-    in_standard,
     language_of_sentence,
     letters,
     sentences,
+    standardise,
     writes_nouns_large,
 )
-from ireneo.memories.cues import FactCues, all_cues, and_words, cues, not_german, says
+from ireneo.memories.cues import FactCues, all_cues, and_words, cues, has_cue, not_german
 from ireneo.patterns import lazy_re
 
 _GERMAN_PHRASING = of_language(Phrasing, "de")
@@ -37,16 +37,16 @@ _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
 _WINK = lazy_re(r"(?<!\s)\s*+(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*+$")
-_JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{either(topic(Connectives).contrasts)}\s", re.I)
+_JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{any_of(topic(Connectives).contrasts)}\s", re.I)
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
     r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
 )
-_POSSESSED = lazy_re(lambda: rf"{either(of_language(Facts, 'en').owners)} ", re.I)
+_POSSESSED = lazy_re(lambda: rf"{any_of(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _LARGE = lazy_re(rf"\b{CAPITAL}\w+")
-_GERMAN = lazy_re(lambda: either(of_language(Words, "de").signs), re.I)
+_GERMAN = lazy_re(lambda: any_of(of_language(Words, "de").signs), re.I)
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ class Statement(Struct, frozen=True, kw_only=True):
     """Whether at most a question separates it from the statement before it."""
 
 
-class _Beside(Struct, frozen=True, kw_only=True):
+class _NonStatement(Struct, frozen=True, kw_only=True):
     """A part of a sentence that states nothing."""
 
     text: str
@@ -83,13 +83,15 @@ class _Beside(Struct, frozen=True, kw_only=True):
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     """The statements of a message, in order; `before` are the messages before it, the newest last."""
-    text = plain(text)
-    if len(text) > LONGEST or _is_played(text, before):
+    text = without_code_and_quotes(text)
+    if len(text) > LONGEST or _is_role_play(text, before):
         return
-    if says("handed_over", text) and _is_pasted(text):
+    if has_cue("handed_over", text) and _is_pasted(text):
         return
-    in_story = any(says("asks_for_story", each) and not says("of_occasions", each) for each in (text, *before[-2:]))
-    made_up = in_story or any(_is_of_fiction(each) for each in (text, *before[-4:]))
+    in_story = any(
+        has_cue("asks_for_story", each) and not has_cue("of_occasions", each) for each in (text, *before[-2:])
+    )
+    made_up = in_story or any(_is_about_fiction(each) for each in (text, *before[-4:]))
     said: list[tuple[str, str]] = []
     lines = text.split("\n")
     # "12. And the cat is back" answers how many; a list has more than one number.
@@ -97,11 +99,11 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     for line in lines:
         bare = BULLET.sub("", line) if lists or not line.strip()[:1].isdigit() else line
         for sentence in _sentences(bare.strip()):
-            if says("framed", sentence):
+            if has_cue("framed", sentence):
                 # "In my novel I live in Atlantis and work as a wizard. I have a tower."
                 said.append(("", ""))
                 break
-            language = _language(sentence, text)
+            language = _sentence_language(sentence, text)
             if taken := _FACTS.takes_back.search(sentence):
                 sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
                 more = len(_WORDS.findall(sentence)) > _SHORTEST
@@ -110,11 +112,13 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
                 if not more:
                     continue
-            said.append((_before_joke(sentence), language))
-    beside: list[_Beside] | None = []
+            said.append((_serious_part(sentence), language))
+    beside: list[_NonStatement] | None = []
     for place, (sentence, language) in enumerate(said):
         behind = said[place + 1][0] if place + 1 < len(said) else ""
-        for piece in _of_sentence(sentence, language, made_up=made_up) if sentence else [_Beside(text="")]:
+        for piece in (
+            _sentence_statements(sentence, language, made_up=made_up) if sentence else [_NonStatement(text="")]
+        ):
             if isinstance(piece, Statement):
                 yield replace(
                     piece,
@@ -124,15 +128,15 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                     opened=" ".join(each.text for each in beside or () if each.fragment),
                     joins=beside is not None,
                 )
-                beside = [*(beside or ()), _Beside(text=piece.text)] if piece.asks else []
+                beside = [*(beside or ()), _NonStatement(text=piece.text)] if piece.asks else []
             else:
                 beside = [*(beside or ()), piece] if piece.text else None
 
 
-def _is_of_fiction(text: str) -> bool:
+def _is_about_fiction(text: str) -> bool:
     """Whether a message is about a work of fiction, and doesn't merely ask for one to read."""
-    found = [each for each in sentences(text, small_opens=True) if says("fiction", each)]
-    return any(not says("of_books", each) for each in found)
+    found = [each for each in sentences(text, small_opens=True) if has_cue("fiction", each)]
+    return any(not has_cue("of_books", each) for each in found)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -141,7 +145,7 @@ def _sentences(line: str) -> Iterator[str]:
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
 
-def _before_joke(sentence: str) -> str:
+def _serious_part(sentence: str) -> str:
     """A sentence as far as it is meant; before a wink after a condition only the part before that, else nothing."""
     if not _is_joke(sentence):
         return sentence
@@ -153,11 +157,13 @@ def _before_joke(sentence: str) -> str:
 
 def _is_joke(sentence: str) -> bool:
     return (
-        says("joke", sentence) or says("hyperbole", sentence) or (says("laughs", sentence) and says("boasts", sentence))
+        has_cue("joke", sentence)
+        or has_cue("hyperbole", sentence)
+        or (has_cue("laughs", sentence) and has_cue("boasts", sentence))
     )
 
 
-def _language(sentence: str, text: str) -> str:
+def _sentence_language(sentence: str, text: str) -> str:
     """The language of a sentence; that of the whole message if it has too few words."""
     language = language_of_sentence(sentence)
     if language != "en" or language not in all_cues():
@@ -174,7 +180,7 @@ def _language(sentence: str, text: str) -> str:
     return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
 
 
-@from_data
+@cached_data
 def _english_alone() -> frozenset[str]:
     """Common English words that no German dialect has; "no" and "do", for example, are also Bavarian."""
     words = of_language(Words, "en").telling.union(word for word in common_words() if len(word) > 2 or word == "my")
@@ -183,14 +189,14 @@ def _english_alone() -> frozenset[str]:
 
 def is_joke_taken_back(text: str) -> bool:
     """Whether a message begins by saying that the message before it was a joke."""
-    found = _FACTS.takes_back.search(plain(text).strip())
-    return found is not None and says("joke", found[0])
+    found = _FACTS.takes_back.search(without_code_and_quotes(text).strip())
+    return found is not None and has_cue("joke", found[0])
 
 
 def is_earnest(text: str) -> bool:
     """Whether a text to be remembered is meant as true: not supposed, joked, played or quoted."""
-    said = plain(text)
-    if _is_played(said, ()):
+    said = without_code_and_quotes(text)
+    if _is_role_play(said, ()):
         return False
     bare, quoted = _without_quotations(said)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
@@ -198,15 +204,15 @@ def is_earnest(text: str) -> bool:
     return not (_is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
 
 
-def plain(text: str) -> str:
+def without_code_and_quotes(text: str) -> str:
     """A text without code and quoted lines, with plain apostrophes and blanks."""
     text = text.replace("’", "'").replace("\u00a0", " ").replace("‘", "'")
     return _BLANKS.sub(" ", _QUOTED_LINE.sub("", _FENCE.sub(" ", text)))
 
 
-def _is_played(text: str, before: Sequence[str]) -> bool:
+def _is_role_play(text: str, before: Sequence[str]) -> bool:
     """Whether the message is role play, or continues one that began in the last two messages."""
-    return any(says("played", each) for each in (text, *before[-3:]))
+    return any(has_cue("played", each) for each in (text, *before[-3:]))
 
 
 def _is_pasted(text: str) -> bool:
@@ -218,12 +224,12 @@ def _is_pasted(text: str) -> bool:
     return bool(after) and len(_WORDS.findall(without[after.start() if after else 0 :])) > 5
 
 
-def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement | _Beside]:
+def _sentence_statements(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement | _NonStatement]:
     rows = cues(language)
     bare, quoted = _without_quotations(sentence)
     if (quoted and len(_WORDS.findall(bare)) < 5) or (made_up and rows.asks.match(bare)):
         # "Write a story where I'm a pirate and live in Tortuga" asks for fiction.
-        yield _Beside(text="")
+        yield _NonStatement(text="")
         return
     if _FACTS.condition.match(bare):
         if any(each.rules.match(bare) for each in all_cues().values()):
@@ -232,15 +238,15 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
         elif rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
             yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
         else:
-            yield _Beside(text="")
+            yield _NonStatement(text="")
         return
-    if _tells_how(bare, rows):
+    if _describes_method(bare, rows):
         yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
         return
     if tells := rows.tells_by_asking.match(bare):
         # "Did I tell you I hate coffee now?"
         bare = f"{bare[tells.end() :].rstrip(' ?')}."
-    yield from _of_clauses(
+    yield from _clause_statements(
         list(_clauses(bare, rows)),
         bare,
         Statement(text="", sentence=sentence, language=language, made_up=made_up),
@@ -248,7 +254,9 @@ def _of_sentence(sentence: str, language: str, *, made_up: bool) -> Iterator[Sta
     )
 
 
-def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) -> Iterator[Statement | _Beside]:
+def _clause_statements(
+    pieces: list[str], bare: str, said: Statement, *, quoted: bool
+) -> Iterator[Statement | _NonStatement]:
     """The statements of the clauses of a sentence; `said` is the statement without its text."""
     rows = cues(said.language)
     asked = bare.rstrip(" \"'”)").endswith("?")
@@ -256,72 +264,72 @@ def _of_clauses(pieces: list[str], bare: str, said: Statement, *, quoted: bool) 
         is_question = asked and at == len(pieces) - 1
         if (rows.condition.match(piece) and not is_question) or rows.unreal.search(piece):
             # A clause that depends on a condition or a wish is dropped; what was said before it is kept.
-            yield _Beside(text="")
+            yield _NonStatement(text="")
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
             supposes = rows.condition.match(piece) or rows.supposed.search(piece) or rows.hyperbole.search(piece)
-            yield _Beside(text="") if supposes else replace(said, text=piece, asks=True)
+            yield _NonStatement(text="") if supposes else replace(said, text=piece, asks=True)
             if f"{piece}:" in bare:
                 # "Write a toast, something like: I have four wives": the rest is what somebody else is to say.
                 return
             continue
-        if _is_of_others(pieces, at, rows):
-            own = _before_report(piece, rows)
-            yield (replace(said, text=own) if own else _Beside(text=""))
+        if _reports_other_opinion(pieces, at, rows):
+            own = _own_part(piece, rows)
+            yield (replace(said, text=own) if own else _NonStatement(text=""))
             continue
         if rows.supposed.search(piece) or rows.hyperbole.search(piece) or (quoted and at == len(pieces) - 1):
-            yield _Beside(text="")
+            yield _NonStatement(text="")
             continue
-        text = _by_authority(_bare(piece, rows), rows)
-        if _states(text, piece, said.sentence):
+        text = _without_authority(_without_fillers(piece, rows), rows)
+        if _has_content(text, piece, said.sentence):
             yield replace(said, text=text)
         else:
-            yield _Beside(text=piece, fragment=True)
+            yield _NonStatement(text=piece, fragment=True)
 
 
-def _tells_how(bare: str, rows: FactCues) -> bool:
+def _describes_method(bare: str, rows: FactCues) -> bool:
     """Whether a sentence says how something is done, or that it failed."""
     if "?" in bare or not (rows.steps.search(bare) or rows.failed.search(bare)):
         return False
     return not (rows.supposed.search(bare) or rows.asks.match(bare) or rows.reported.search(bare))
 
 
-def _states(text: str, piece: str, sentence: str) -> bool:
+def _has_content(text: str, piece: str, sentence: str) -> bool:
     """Whether a part of a sentence has enough words besides its introduction to state something."""
     size = len(_WORDS.findall(text))
     if size < _SHORTEST - 1 or len(text) > _LONGEST_STATEMENT:
         return False
-    return size > _SHORTEST or not _announces(piece, sentence)
+    return size > _SHORTEST or not _is_introduction(piece, sentence)
 
 
-def _announces(piece: str, sentence: str) -> bool:
+def _is_introduction(piece: str, sentence: str) -> bool:
     """Whether a few words without a verb introduce what follows: "Oh, and the allergy: …"."""
     return predicate(piece) is None and sentence.partition(piece)[2].lstrip().startswith(":")
 
 
-def _by_authority(text: str, rows: FactCues) -> str:
+def _without_authority(text: str, rows: FactCues) -> str:
     """Remove a trusted authority from a clause: "vet says he can eat" becomes "he can eat"."""
     by = rows.authority.match(text)
-    said = _bare(text[by.end() :].removeprefix(" that"), rows) if by else ""
+    said = _without_fillers(text[by.end() :].removeprefix(" that"), rows) if by else ""
     if said[:1].isdigit():
         # "The scales say 86": only the scales show what the figure means.
         return text
     return said if len(_WORDS.findall(said)) >= _SHORTEST else text
 
 
-def _is_of_others(pieces: list[str], at: int, rows: FactCues) -> bool:
+def _reports_other_opinion(pieces: list[str], at: int, rows: FactCues) -> bool:
     """Whether a clause reports somebody else's opinion; the next clause that depends on it is marked."""
     piece = pieces[at]
     if rows.rules.match(piece) or any(rows.authority.match(part) for part in piece.split(", ")):
         return False
-    said_by = rows.reported.search(in_standard(piece))
+    said_by = rows.reported.search(standardise(piece))
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
         # "My boss says, I'd retire": what follows is still her opinion.
         pieces[at + 1] = f"{said_by[0]} {pieces[at + 1]}"
     return said_by is not None
 
 
-def _before_report(piece: str, rows: FactCues) -> str:
+def _own_part(piece: str, rows: FactCues) -> str:
     """The part about the speaker before a report of others: "I was at the doctor's and Pa says …"."""
     report = rows.reported.search(piece)
     joint = None
@@ -331,7 +339,7 @@ def _before_report(piece: str, rows: FactCues) -> str:
     if len(_WORDS.findall(own)) <= _SHORTEST or rows.asks.match(own):
         return ""
     unsure = rows.reported.search(own) or rows.supposed.search(own) or rows.hyperbole.search(own)
-    return "" if unsure else _bare(own, rows)
+    return "" if unsure else _without_fillers(own, rows)
 
 
 def _cut(text: str) -> str:
@@ -375,7 +383,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
     yield sentence[start:].strip(" ,;–—-")
 
 
-def _bare(piece: str, rows: FactCues) -> str:
+def _without_fillers(piece: str, rows: FactCues) -> str:
     """A clause without filler words at its beginning."""
     while found := rows.leads.match(piece):
         piece = piece[found.end() :].lstrip(" ,;:–—-")
@@ -385,8 +393,7 @@ def _bare(piece: str, rows: FactCues) -> str:
 
 _EDGES = " .!,;…"
 _PIECES = lazy_re(
-    lambda: rf",\s+(?:{and_words()} )?|(?<!\s)\s++{and_words()}\s++(?={either(topic(Phrasing).begins)}\s)",
-    re.I,
+    lambda: rf",\s+(?:{and_words()} )?|(?<!\s)\s++{and_words()}\s++(?={any_of(topic(Phrasing).begins)}\s)", re.I
 )
 
 
@@ -403,16 +410,16 @@ def german_and(text: str) -> tuple[str, str] | None:
     return text[: found.end("first")], f"{who} {text[found.start('verb') :]}"
 
 
-def leaves_out_ich(statement: Statement) -> bool:
+def omits_subject(statement: Statement) -> bool:
     """Whether a German clause has the subject of the clause before it: "Ich wohne in Graz und arbeite bei Magna"."""
-    sentence = _bare(statement.sentence, cues("de"))
+    sentence = _without_fillers(statement.sentence, cues("de"))
     if not _GERMAN_PHRASING.speaker.match(sentence) or sentence.startswith(statement.text):
         return False
     verb = _GERMAN_PHRASING.alone.match(statement.text)
     return verb is not None and (verb[0] in _GERMAN_PHRASING.first_forms or verb[0] not in not_german())
 
 
-def introduced(statement: Statement, *, opens: bool) -> list[str]:
+def introduction_facts(statement: Statement, *, opens: bool) -> list[str]:
     """The facts of an introduction: name, age, work and place, one after the other.
 
     An introduction with only a name and an age must open the message; otherwise it may be about somebody else.

@@ -16,20 +16,20 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, from_data, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.words import alike, in_standard, sentences, terms, writes_nouns_large
-from ireneo.memories.beings import beings, beings_in, persons, roles, synonyms, without_speaker
-from ireneo.memories.cues import all_cues, and_words, each_of, says
+from ireneo.language.words import sentences, similar_words, standardise, terms, writes_nouns_large
+from ireneo.memories.beings import being_terms, beings_in, person_synonyms, person_terms, role_terms, without_speaker
+from ireneo.memories.cues import all_cues, and_words, cue_patterns, has_cue
 from ireneo.memories.ended_values import (
     ALLERGIES,
-    of_slot,
-    other_number,
-    other_tongue,
-    same_slot,
-    switched_from,
-    turned,
+    changed_numbers,
+    changed_preferences,
+    ended_slot_values,
+    fills_slot,
+    other_language_rules,
+    previous_thing,
 )
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
@@ -37,35 +37,35 @@ from ireneo.memories.figures import (
     SIDE,
     WEEKDAY,
     bare_numbers,
-    figures,
+    figures_by_quantity,
     is_measure,
-    is_near,
-    is_when,
-    months,
+    is_similar_number,
+    is_time,
+    measurement_patterns,
+    month_terms,
     numbers_in,
-    prices,
-    series,
-    units,
+    price_patterns,
+    units_by_term,
 )
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.occupation import other_half
-from ireneo.memories.plans import OFF, called_off, came_true, is_coming, is_plan, without_plans
-from ireneo.memories.quoting import speaks_of_somebody
+from ireneo.memories.occupation import ended_other_half
+from ireneo.memories.plans import OFF, cancelled_plans, fulfilled_plans, is_future, is_plan, without_plans
+from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.rivals import (
     OPENING_NAME,
     Clause,
     are_rivals,
     clause_of,
-    counts_of,
-    is_about,
+    counts_by_noun,
     is_another_count,
-    is_of_having,
-    renewed_things,
+    is_possession,
+    replaced_things,
     says_how_many,
+    states_possession,
     without_owner,
 )
-from ireneo.memories.wording import heard, telling, words_of
+from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 
 _PHRASING = topic(Phrasing)
@@ -76,7 +76,7 @@ _WORD_OR_FIGURE = lazy_re(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
 NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
 """A list of several names."""
-_NUMBERED = lazy_re(lambda: rf"^(?:{either(_PHRASING.definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
+_NUMBERED = lazy_re(lambda: rf"^(?:{any_of(_PHRASING.definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
 MOST = 6
 """How many memories one word ends at most, and how many may share a word that identifies them; a statement that
 matches more is about all of them, and ends none."""
@@ -98,12 +98,12 @@ _ALIKE = 0.8
 """The minimum cosine of two words that may name the same thing."""
 
 
-def says_of_change(text: str) -> bool:
+def mentions_change(text: str) -> bool:
     """Whether a text says that something has ended or changed."""
-    text = in_standard(text)
-    if any(says(cue, text) for cue in ("ends", "changed", "fresh", "back", "put_right")):
+    text = standardise(text)
+    if any(has_cue(cue, text) for cue in ("ends", "changed", "fresh", "back", "put_right")):
         return True
-    return any(pattern.search(text) for pattern in each_of("over_what"))
+    return any(pattern.search(text) for pattern in cue_patterns("over_what"))
 
 
 def may_end_something(text: str) -> bool:
@@ -114,46 +114,54 @@ def may_end_something(text: str) -> bool:
 @lru_cache(4_096)
 def may_change(text: str) -> bool:
     """Whether a text may end a memory, because it says so, or states a figure or one of two opposites; cached."""
-    text = in_standard(text)
+    text = standardise(text)
     return any(gate(text) for gate in _gates(alone=False))
 
 
-def changes_a_thing(text: str) -> bool:
+def mentions_replacement(text: str) -> bool:
     """Whether a text reports a change of something that one has one of at a time: a home, work, a partner."""
-    return says("moves", text) or any(changes.search(text) for _, changes, _ in _things())
+    return has_cue("moves", text) or any(changes.search(text) for _, changes, _ in _exclusive_things())
 
 
 @lru_cache(4_096)
 def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[str], bool]]:
     """The things of which `words` may report a change, where, what tells which it is, and if that is all."""
-    found = ((thing, changes.search(words), changes, tells) for thing, changes, tells in _things())
+    found = ((thing, changes.search(words), changes, tells) for thing, changes, tells in _exclusive_things())
     # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
     return [
         (thing, own, tells, changes.pattern == tells.pattern)
         for thing, own, changes, tells in found
-        if own is not None and not (_is_time(words[own.end() :]) or says("for_a_visit", words))
+        if own is not None and not (_begins_with_time(words[own.end() :]) or has_cue("for_a_visit", words))
     ]
 
 
-def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
+def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
     """The `known` memories that a user's statement ends or replaces by its meaning.
 
     Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
-    if not draft.against and (draft.kind in ("procedural", "failure") or _is_passing(draft.text)):
+    if not draft.against and (
+        draft.kind in ("procedural", "failure") or has_cue("passing", comparable_words(draft.text))
+    ):
         # A procedure, or a fact that was true for a while, doesn't say what is true now.
         return []
     held = [each for each in known if may_be_over(each) and _is_older(each, draft)]
     if not held:
         return []
     found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
-    if draft.attribute != "manner" and (left := without_plans(words_of(draft.text), draft.at)) != words_of(draft.text):
-        if len(telling(left)) > 1:
+    if draft.attribute != "manner" and (left := without_plans(unquoted_words(draft.text), draft.at)) != unquoted_words(
+        draft.text
+    ):
+        if len(distinctive_words(left)) > 1:
             draft = replace(draft, text=left)
         else:
-            held = [each for each in held if is_coming(heard(each.text)) or is_plan(heard(each.text), each.at)]
+            held = [
+                each
+                for each in held
+                if is_future(comparable_words(each.text)) or is_plan(comparable_words(each.text), each.at)
+            ]
     found += (each for rule in _OF_SLOTS for each in rule.find(draft, held))
-    held = [each for each in held if not same_slot(each, draft)]
+    held = [each for each in held if not fills_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Somebody who moves away from Munich may still work there.
         held = [each for each in held if each.attribute in ("", "home")]
@@ -164,18 +172,13 @@ def replaced_by(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str,
 
 def may_be_over(record: Record) -> bool:
     """Whether a memory is true and can end: facts and procedures, and events that express a lasting state."""
-    return record.holds and (KINDS[record.kind].lasts or (record.kind == "episodic" and lasted(record)))
+    return record.holds and (KINDS[record.kind].lasts or (record.kind == "episodic" and has_duration(record)))
 
 
-def _counts_own(text: str) -> bool:
+def _is_own_count(text: str) -> bool:
     """Whether a statement says how many of something the speaker has, perhaps with others."""
-    clause = clause_of(text) if says("counted", text) else None
-    return clause is not None and not clause.subject and bool(counts_of(text))
-
-
-def _is_passing(text: str) -> bool:
-    """Whether a text is about something temporary."""
-    return says("passing", heard(text))
+    clause = clause_of(text) if has_cue("counted", text) else None
+    return clause is not None and not clause.subject and bool(counts_by_noun(text))
 
 
 class _ChangeReader:
@@ -184,25 +187,25 @@ class _ChangeReader:
     def __init__(self, draft: MemoryDraft, held: Sequence[Record], often: Mapping[str, int]) -> None:
         self.draft = draft
         self.often = often
-        self.words = heard(draft.text)
-        self.said = telling(draft.text) - set(terms(draft.subject))
-        self.names = _names(self.words)
+        self.words = comparable_words(draft.text)
+        self.said = distinctive_words(draft.text) - set(terms(draft.subject))
+        self.names = _capitalised_words(self.words)
         self.joins = writes_nouns_large(self.words)
-        self.held = [(each, telling(each.text)) for each in held]
+        self.held = [(each, distinctive_words(each.text)) for each in held]
         self.persons = {term for each in held if is_name_of(each) for term in terms(each.value)}
-        self.strong = says("ends", self.words)
-        self.back = says("back", self.words)
-        self.changed = self.strong or says("changed", self.words) or self.back
-        self.instead = says("instead", self.words)
-        self.moves = says("moves", self.words)
-        self.besides = says("besides", self.words)
-        self.fresh = says("fresh", self.words)
-        self.only = says("only", self.words)
-        self.renewed = renewed_things(self.words)
-        self.reached = says("reached", self.words)
-        self.counts = counts_of(self.words) if says("counted", self.words) else {}
+        self.strong = has_cue("ends", self.words)
+        self.back = has_cue("back", self.words)
+        self.changed = self.strong or has_cue("changed", self.words) or self.back
+        self.instead = has_cue("instead", self.words)
+        self.moves = has_cue("moves", self.words)
+        self.besides = has_cue("besides", self.words)
+        self.fresh = has_cue("fresh", self.words)
+        self.only = has_cue("only", self.words)
+        self.renewed = replaced_things(self.words)
+        self.reached = has_cue("reached", self.words)
+        self.counts = counts_by_noun(self.words) if has_cue("counted", self.words) else {}
         self.clause = clause_of(self.words) if self.fresh and not self.joins else None
-        if self.clause and is_of_having(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
+        if self.clause and is_possession(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
             # If somebody uses several things, it isn't clear which one has ended.
             self.clause = None
 
@@ -211,71 +214,75 @@ class _ChangeReader:
         if self.besides:
             return
         for each, words in self.held:
-            if not self._same_persons(each) or not self._may_be_meant(each, self.said & words):
+            if not self._same_persons(each) or not self._may_be_subject(each, self.said & words):
                 continue
-            if self._is_rival(each, heard(each.text)) or self._is_overtaken(heard(each.text), words):
+            if self._is_rival(each, comparable_words(each.text)) or self._is_fulfilled(
+                comparable_words(each.text), words
+            ):
                 yield each
 
     def _is_rival(self, record: Record, text: str) -> bool:
         """Whether a memory names a thing that was replaced, states the same activity elsewhere, or another count."""
-        if any(is_about(text, thing) or record.attribute in thing for thing in self.renewed):
+        if any(states_possession(text, thing) or record.attribute in thing for thing in self.renewed):
             return True
         if self._is_clause_rival(record):
             return True
-        theirs = counts_of(text) if self.counts and says("counted", text) else {}
+        theirs = counts_by_noun(text) if self.counts and has_cue("counted", text) else {}
         return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
 
     def _is_clause_rival(self, record: Record) -> bool:
         """Whether a memory states the same activity elsewhere."""
-        before = clause_of(heard(record.text)) if self.clause else None
-        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | beings()))
+        before = clause_of(comparable_words(record.text)) if self.clause else None
+        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | being_terms()))
 
-    def _is_overtaken(self, text: str, words: Set[str]) -> bool:
+    def _is_fulfilled(self, text: str, words: Set[str]) -> bool:
         """Whether a memory expects what has now happened, or shares two rare words with something new."""
-        if self.reached and says("awaited", text) and self._rare(words):
+        if self.reached and has_cue("awaited", text) and self._shares_rare_word(words):
             return True
-        if self.fresh and self._share_two(words):
+        if self.fresh and self._shares_two_rare_words(words):
             return True
-        return (self.strong or self.fresh) and self._in_another_month(text, words)
+        return (self.strong or self.fresh) and self._differs_in_month(text, words)
 
-    def _in_another_month(self, text: str, words: Set[str]) -> bool:
+    def _differs_in_month(self, text: str, words: Set[str]) -> bool:
         """Whether a memory puts the same thing in another month."""
-        mine, theirs = (set(terms(each)) & months() for each in (self.words, text))
+        mine, theirs = (set(terms(each)) & month_terms() for each in (self.words, text))
         if not mine or not theirs or mine & theirs:
             return False
-        return self._rare(words)
+        return self._shares_rare_word(words)
 
-    def _rare(self, words: Set[str]) -> bool:
+    def _shares_rare_word(self, words: Set[str]) -> bool:
         """Whether a memory shares a rare word with the statement that is nobody's name."""
-        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - beings())
+        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - being_terms())
 
-    def _share_two(self, words: Set[str]) -> bool:
+    def _shares_two_rare_words(self, words: Set[str]) -> bool:
         """Whether a memory shares two rare words with the statement that are nobody's names."""
         shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
-        return len(shared - self.names - self.persons - beings()) >= 2
+        return len(shared - self.names - self.persons - being_terms()) >= 2
 
-    def over(self) -> Iterator[Record]:
+    def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
-        for said, gone, back in named_as_over(self.words):
+        for said, gone, back in ended_things(self.words):
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
-            found = self._of_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
+            found = self._matching_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
             if not found and not gone:
-                near = {word for each in named - self.names for word, cosine in alike(each, 8) if cosine >= _ALIKE}
-                found = self._of_phrase(near, gone=False, back=back, least=1) if near else []
+                near = {
+                    word for each in named - self.names for word, cosine in similar_words(each, 8) if cosine >= _ALIKE
+                }
+                found = self._matching_phrase(near, gone=False, back=back, least=1) if near else []
             if len(found) <= MOST:
                 yield from found
-        for times in times_over(self.words):
-            same = [each for each, _ in self.held if _has_times(each, times) and not self._of_others(each, set())]
+        for times in ended_times(self.words):
+            same = [each for each, _ in self.held if _has_times(each, times) and not self._is_about_others(each, set())]
             yield from same if len(same) <= 2 else ()
-        if says("over_it", self.words) and self.held and not self.names and not beings_in(self.words, self.persons):
+        if has_cue("over_it", self.words) and self.held and not self.names and not beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
-        yield from self._put_right()
+        yield from self._corrected_figure()
 
-    def _put_right(self) -> list[Record]:
+    def _corrected_figure(self) -> list[Record]:
         """The memory with another figure, if it is corrected: "it got moved, Saturday"."""
-        told = _numbers_of(self.words) if says("put_right", self.words) else set()
-        others = [(each, _numbers_of(heard(each.text))) for each, _ in self.held if told]
+        told = _numbers_of(self.words) if has_cue("put_right", self.words) else set()
+        others = [(each, _numbers_of(comparable_words(each.text))) for each, _ in self.held if told]
         others = [(each, theirs) for each, theirs in others if theirs and not told & theirs]
         dates = {kind for kind, _ in told} & {"date"}
         if dates:
@@ -283,139 +290,149 @@ class _ChangeReader:
         today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
         # A date mentioned some weeks ago is meant if nothing else has a date.
         lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
-        lately = [each for each in lately if self._same_persons(each) and is_coming(heard(each.text))]
+        lately = [each for each in lately if self._same_persons(each) and is_future(comparable_words(each.text))]
         return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
 
-    def _of_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
+    def _matching_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
         kin = {each.id for each, _ in self.held if not gone and each.attribute in _BORN_TO and is_name_of(each)}
         doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
         found = []
         for each, words in self.held:
-            hit = self._shared(named, words)
+            hit = self._shared_terms(named, words)
             if each.id in kin:
                 # A daughter who dropped out keeps her name.
                 continue
             if self.moves and _is_work_at(each, hit):
                 # Somebody who moves away from Munich may still work there.
                 continue
-            if each.attribute == "home" and not self._shared(named, set(terms(each.value))):
+            if each.attribute == "home" and not self._shared_terms(named, set(terms(each.value))):
                 # Somebody who lived there with a cat that died still lives there.
                 continue
             if hit <= doing and named - doing:
                 # Somebody who stopped wearing a watch may wear glasses.
                 continue
-            if len(hit) < least or not hit or not self._may_be_meant(each, hit):
+            if len(hit) < least or not hit or not self._may_be_subject(each, hit):
                 continue
-            if (named & (persons() | beings())) - words or (not gone and self._of_others(each, hit)):
+            if (named & (person_terms() | being_terms())) - words or (not gone and self._is_about_others(each, hit)):
                 # "The neighbour's dog" is another dog.
                 continue
-            over = _says_over(each.text) if back else _says_over_of(each, hit)
-            if not gone and (_speaks_of(each, hit) or (over or (back and _forbids(each))) != back):
+            over = _mentions_end(each.text) if back else _mentions_end_of(each, hit)
+            if not gone and (_only_names_subject(each, hit) or (over or (back and _is_answer_ban(each))) != back):
                 continue
             found.append(each)
         return found
 
-    def _shared(self, one: Set[str], other: Set[str]) -> set[str]:
+    def _shared_terms(self, one: Set[str], other: Set[str]) -> set[str]:
         """The terms of `one` that occur in `other`, or in a longer word there."""
         same = set(one & other)
         parts = one - same if self.joins else (one - same) & self.names
         begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
         same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
-        return same | {each for each in parts if any(is_part(each, word) for word in other)}
+        return same | {each for each in parts if any(is_affix(each, word) for word in other)}
 
-    def other(self) -> Iterator[Record]:
+    def changed_values(self) -> Iterator[Record]:
         """Memories for which the statement gives another figure, day or opposite, and which say little besides."""
-        told = figures(self.words)
+        told = figures_by_quantity(self.words)
         found = []
         for each, words in self.held if told else ():
-            text = heard(each.text)
-            theirs = figures(_newest_part(text))
-            differ = [kind for kind in told.keys() & theirs.keys() if self._is_other(kind, told[kind], theirs[kind])]
+            text = comparable_words(each.text)
+            theirs = figures_by_quantity(_FROM.sub("", text))
+            differ = [
+                kind for kind in told.keys() & theirs.keys() if self._values_differ(kind, told[kind], theirs[kind])
+            ]
             # On Tuesdays all the same, but weekly now; every Sunday at three, and no longer every night.
             loose = (SIDE, APART, *((WEEKDAY, "clock") if {"often", "clock"} & set(differ) else ()))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
             if not differ or agree or self.besides:
                 continue
-            shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {*units(), *(term for kind in differ for term in (*terms(kind), *told[kind], *theirs[kind]))}
-            close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or _are_beside(text, self.words, shared)
+            shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
+            shared -= {
+                *units_by_term(),
+                *(term for kind in differ for term in (*terms(kind), *told[kind], *theirs[kind])),
+            }
+            close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or bool(
+                shared & _words_beside_figures(text) & _words_beside_figures(self.words)
+            )
             if not shared or not (close or any(kind.startswith(WEEKDAY) for kind in differ)):
                 continue
-            if self._may_be_meant(each, shared) and self._same_beings(each, few=len(shared) == 1):
+            if self._may_be_subject(each, shared) and self._same_beings(each, few=len(shared) == 1):
                 found.append(each)
         if len(found) <= 2:
             yield from found
-        yield from self._measured_anew(told)
+        yield from self._new_measurement(told)
 
-    def so_many(self) -> Iterator[Record]:
+    def changed_counts(self) -> Iterator[Record]:
         """The memory of a count, if there is exactly one and the statement gives a new count or adds one."""
         if self.besides or not says_how_many(self.words):
             return
         own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
-        counted = [each for each in own if _counts_own(heard(each.text))]
-        if len(counted) > 1 and says("one_more", self.words):
+        counted = [each for each in own if _is_own_count(comparable_words(each.text))]
+        if len(counted) > 1 and has_cue("one_more", self.words):
             # The fifth comes after four.
-            counted = [each for each in counted if is_another_count(self.words, heard(each.text))]
-        if len(counted) == 1 and is_another_count(self.words, heard(counted[0].text)):
+            counted = [each for each in counted if is_another_count(self.words, comparable_words(each.text))]
+        if len(counted) == 1 and is_another_count(self.words, comparable_words(counted[0].text)):
             yield counted[0]
 
-    def _is_other(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
+    def _values_differ(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that only some of its days are left."""
         if kind.startswith(WEEKDAY) and self.only and told < theirs:
             return True
         return not told & theirs
 
-    def _measured_anew(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
+    def _new_measurement(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
         """The only memory of the same measurement, if a sentence is just a figure: "79 kilos this morning"."""
         for sentence in sentences(self.words, small_opens=True) if any(is_measure(kind) for kind in told) else ():
-            mine = figures(sentence)
+            mine = figures_by_quantity(sentence)
             kinds = {kind for kind in mine if is_measure(kind) and not kind.startswith((SIDE, APART))}
-            if len(kinds) != 1 or telling(sentence) - units().keys():
+            if len(kinds) != 1 or distinctive_words(sentence) - units_by_term().keys():
                 continue
             (kind,) = kinds
             same = [
                 each
                 for each, _ in self.held
-                if self._same_persons(each) and mine[kind] != figures(heard(each.text)).get(kind, mine[kind])
+                if self._same_persons(each)
+                and mine[kind] != figures_by_quantity(comparable_words(each.text)).get(kind, mine[kind])
             ]
             if len(same) == 1:
                 yield same[0]
 
-    def priced(self) -> Iterator[Record]:
+    def changed_prices(self) -> Iterator[Record]:
         """The memory of a rent, pay or fee, if there is exactly one and the person who sets it names another figure."""
-        for heard_of, tells in prices() if not self.besides else ():
+        for heard_of, tells in price_patterns() if not self.besides else ():
             if not heard_of.search(self.words):
                 continue
-            same = [each for each, _ in self.held if tells.search(heard(each.text)) and self._same_persons(each)]
-            same = [each for each in same if bare_numbers(heard(each.text))]
-            if len(same) == 1 and is_near(self.words, heard(same[0].text)):
+            same = [
+                each for each, _ in self.held if tells.search(comparable_words(each.text)) and self._same_persons(each)
+            ]
+            same = [each for each in same if bare_numbers(comparable_words(each.text))]
+            if len(same) == 1 and is_similar_number(self.words, comparable_words(same[0].text)):
                 yield same[0]
 
-    def measured(self) -> Iterator[Record]:
+    def older_measurements(self) -> Iterator[Record]:
         """Memories with an older figure of a measurement of one's life."""
-        for pattern in series():
+        for pattern in measurement_patterns():
             own = pattern.search(self.words)
             for each, _ in self.held if own else ():
-                told = pattern.search(heard(each.text))
+                told = pattern.search(comparable_words(each.text))
                 if told and own and self._same_persons(each) and not numbers_in(told[0]) & numbers_in(own[0]):
                     yield each
 
-    def anew(self) -> Iterator[Record]:
+    def replaced_things(self) -> Iterator[Record]:
         """Memories of a home, a job and the like, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
-        named = OPENING_NAME.match(self.words) if speaks_of_somebody(self.words, "en") else None
-        of_whom = set(terms(named[0].split()[0])) - persons() - beings() if named else set[str]()
+        named = OPENING_NAME.match(self.words) if begins_with_name(self.words, "en") else None
+        of_whom = set(terms(named[0].split()[0])) - person_terms() - being_terms() if named else set[str]()
         for thing, own, tells, is_told_alike in changed_things(self.words):
             # A thing without its own patterns for a change must be called new.
             for each, _ in self.held if self.fresh or self.back or not is_told_alike else ():
                 if ONE_LIFE.get(self.draft.attribute) == each.attribute:
                     # `occupation` decides how employer and job affect each other.
                     continue
-                words, apart = heard(each.text), each.subject and self.draft.subject != each.subject
+                words, apart = comparable_words(each.text), each.subject and self.draft.subject != each.subject
                 told = tells.search(words) if not each.attribute else None
-                if told and is_told_alike and telling(told[0]) & telling(own[0]):
+                if told and is_told_alike and distinctive_words(told[0]) & distinctive_words(own[0]):
                     continue
                 mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
                 if of_whom and of_whom.isdisjoint(terms(words)):
@@ -424,51 +441,51 @@ class _ChangeReader:
                 if each.attribute == "partner" and beings_in(mine, self.persons):
                     # "Mara's decree came through".
                     theirs = words
-                same = self._are_same(without_speaker(mine), without_speaker(theirs)) or (
+                same = self._name_same_persons(without_speaker(mine), without_speaker(theirs)) or (
                     # In "Mara and I" she is the person whom the memory relates to the speaker.
-                    says("joint", mine) and self._are_same(self.words, theirs)
+                    has_cue("joint", mine) and self._name_same_persons(self.words, theirs)
                 )
                 if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
                     yield each
 
     def recovered(self) -> Iterator[Record]:
         """The only memory of an illness, if somebody is well again, or of an allergy, if it is outgrown."""
-        if says("outgrown", self.words):
-            allergic = [each for each, _ in self.held if each.attribute in ALLERGIES or says("allergic", each.text)]
+        if has_cue("outgrown", self.words):
+            allergic = [each for each, _ in self.held if each.attribute in ALLERGIES or has_cue("allergic", each.text)]
             yield from allergic if len(allergic) == 1 else ()
-        if not says("recovered", self.words):
+        if not has_cue("recovered", self.words):
             return
         ill = [
             each
             for each, _ in self.held
-            if says("ailments", heard(each.text))
-            and self._are_same(without_speaker(self.words), without_speaker(heard(each.text)))
+            if has_cue("ailments", comparable_words(each.text))
+            and self._name_same_persons(without_speaker(self.words), without_speaker(comparable_words(each.text)))
         ]
         if len(ill) == 1:
             yield ill[0]
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
         """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
-        mine, theirs = (beings_in(words, self.persons) for words in (self.words, heard(record.text)))
+        mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
         if mine and theirs:
             return bool(mine & theirs)
-        return mine == theirs or not few or not self._begins_with(mine or theirs, record)
+        return mine == theirs or not few or not self._has_subject(mine or theirs, record)
 
-    def _of_others(self, record: Record, hit: set[str]) -> bool:
+    def _is_about_others(self, record: Record, hit: set[str]) -> bool:
         """Whether statement and memory are about different people or animals, and share no name."""
-        mine, theirs = (beings_in(words, self.persons) for words in (self.words, heard(record.text)))
+        mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
 
-    def _begins_with(self, kin: set[str], record: Record) -> bool:
+    def _has_subject(self, kin: set[str], record: Record) -> bool:
         """Whether the statement or the memory has one of `kin` as its subject."""
-        subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, heard(record.text))]
-        return any({synonyms().get(term, term) for term in each} & kin for each in subjects)
+        subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, comparable_words(record.text))]
+        return any({person_synonyms().get(term, term) for term in each} & kin for each in subjects)
 
     def _same_persons(self, record: Record) -> bool:
         """Whether a memory is about the same people."""
-        return self._are_same(self.words, heard(record.text))
+        return self._name_same_persons(self.words, comparable_words(record.text))
 
-    def _are_same(self, one: str, other: str) -> bool:
+    def _name_same_persons(self, one: str, other: str) -> bool:
         """Whether two texts are about the same people: "Kofi" and "my friend Kofi", not "my cousin Ben" and Tara."""
         mine, theirs = beings_in(one, self.persons), beings_in(other, self.persons)
         named, called = ({found[1] for found in _CALLED.finditer(text)} for text in (one, other))
@@ -477,7 +494,7 @@ class _ChangeReader:
             return False
         return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
 
-    def related(self) -> Iterator[Record]:
+    def rare_word_matches(self) -> Iterator[Record]:
         """Memories that share two rare words with a statement that something has ended, or that fills a slot again."""
         if not self.strong and not (self.changed and self.draft.attribute):
             return
@@ -488,28 +505,32 @@ class _ChangeReader:
         for each, words in self.held:
             if each.kind == "episodic" or (each.attribute and is_name_of(each)):
                 continue
-            shared = {term for term in self._shared(self.said, words) if self.often.get(term, 0) <= MOST}
+            shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
             # A person named in both may have nothing to do with the replaced value, except as one of several.
-            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(heard(each.text))
+            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(comparable_words(each.text))
             least = 1 if self.instead and not only_named else 2
-            if len(shared) >= least and self._may_be_meant(each, shared) and _says_over(each.text) <= self.back:
+            if len(shared) >= least and self._may_be_subject(each, shared) and _mentions_end(each.text) <= self.back:
                 found.append(each)
         if len(found) <= MOST:
             yield from found
 
-    def _may_be_meant(self, record: Record, shared: Set[str]) -> bool:
+    def _may_be_subject(self, record: Record, shared: Set[str]) -> bool:
         """Whether a memory may be about the statement's subject."""
-        mine, theirs = (_NUMBERED.match(heard(text)) for text in (self.words, record.text))
+        mine, theirs = (_NUMBERED.match(comparable_words(text)) for text in (self.words, record.text))
         if mine and theirs and mine["one"].casefold() != theirs["one"].casefold():
             # Gate 2 is not gate 3.
             return False
         if record.kind == "procedural":
-            return bool(shared & _names(self.words)) and not (record.task_type or record.name)
+            return bool(shared & _capitalised_words(self.words)) and not (record.task_type or record.name)
         apart = record.subject and self.draft.subject and record.subject.casefold() != self.draft.subject.casefold()
         if apart and record.attribute and record.attribute == self.draft.attribute:
             # Somebody who quit the firm isn't everybody else who works there.
             return False
-        return not apart or record.subject.casefold() in self.draft.text.casefold() or bool(shared & _names(self.words))
+        return (
+            not apart
+            or record.subject.casefold() in self.draft.text.casefold()
+            or bool(shared & _capitalised_words(self.words))
+        )
 
 
 Find = TypeVar("Find")
@@ -530,34 +551,34 @@ class EndingRule(NamedTuple, Generic[Find]):
     """The gates that also open for a statement without information of its own, which would otherwise be dropped."""
 
 
-def _says(*names: str) -> Gate:
-    return lambda text: any(says(each, text) for each in names)
+def _cue_gate(*names: str) -> Gate:
+    return lambda text: any(has_cue(each, text) for each in names)
 
 
 _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
-    EndingRule(came_true),
-    EndingRule(lambda draft, held: called_off(heard(draft.text), held), gates=(_says(*OFF),)),
+    EndingRule(fulfilled_plans),
+    EndingRule(lambda draft, held: cancelled_plans(comparable_words(draft.text), held), gates=(_cue_gate(*OFF),)),
 )
 """How plans end; tried before the statement's own plans are removed from it."""
 _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
-    EndingRule(of_slot),
-    EndingRule(turned),
-    EndingRule(other_tongue),
-    EndingRule(other_number, gates=(counts_of,)),
-    EndingRule(switched_from),
-    EndingRule(lambda draft, held: other_half(draft, held, heard(draft.text))),
+    EndingRule(ended_slot_values),
+    EndingRule(changed_preferences),
+    EndingRule(other_language_rules),
+    EndingRule(changed_numbers, gates=(counts_by_noun,)),
+    EndingRule(previous_thing),
+    EndingRule(lambda draft, held: ended_other_half(draft, held, comparable_words(draft.text))),
 )
 """Rules for values that end with a slot's value, in the same slot or others."""
 _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] = (
-    EndingRule(_ChangeReader.over, alone=(says_of_change,)),
-    EndingRule(_ChangeReader.other, gates=(figures,)),
-    EndingRule(_ChangeReader.measured, gates=(figures,)),
-    EndingRule(_ChangeReader.priced, gates=(figures,)),
-    EndingRule(_ChangeReader.so_many, gates=(says_how_many,)),
-    EndingRule(_ChangeReader.related, alone=(says_of_change,)),
-    EndingRule(_ChangeReader.anew, alone=(changes_a_thing,)),
-    EndingRule(_ChangeReader.rivals, gates=(counts_of,), alone=(_says("reached"),)),
-    EndingRule(_ChangeReader.recovered, gates=(_says("recovered"),), alone=(_says("outgrown"),)),
+    EndingRule(_ChangeReader.ended, alone=(mentions_change,)),
+    EndingRule(_ChangeReader.changed_values, gates=(figures_by_quantity,)),
+    EndingRule(_ChangeReader.older_measurements, gates=(figures_by_quantity,)),
+    EndingRule(_ChangeReader.changed_prices, gates=(figures_by_quantity,)),
+    EndingRule(_ChangeReader.changed_counts, gates=(says_how_many,)),
+    EndingRule(_ChangeReader.rare_word_matches, alone=(mentions_change,)),
+    EndingRule(_ChangeReader.replaced_things, alone=(mentions_replacement,)),
+    EndingRule(_ChangeReader.rivals, gates=(counts_by_noun,), alone=(_cue_gate("reached"),)),
+    EndingRule(_ChangeReader.recovered, gates=(_cue_gate("recovered"),), alone=(_cue_gate("outgrown"),)),
 )
 """Rules for memories that a statement ends by its meaning, in any slot but its own."""
 
@@ -570,52 +591,54 @@ def _gates(*, alone: bool) -> tuple[Gate, ...]:
 
 
 @lru_cache(512)
-def named_as_over(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
+def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
     """The terms of each thing that has ended, whether it is somebody who died, and whether it is back.
 
     Cached, since each statement is compared with the same memories.
     """
     told = []
-    for pattern in each_of("over_what"):
+    for pattern in cue_patterns("over_what"):
         for found in pattern.finditer(words):
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
-            named = _phrase(found[name], before=found.end(name) < found.end())
+            named = _phrase_terms(found[name], before=found.end(name) < found.end())
             if named:
                 rest = _CLAUSE_REST.match(words, found.end())
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
-                told.append((frozenset(named), gone, says("back", again)))
+                told.append((frozenset(named), gone, has_cue("back", again)))
     return tuple(told)
 
 
 @lru_cache(512)
-def times_over(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
+def ended_times(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
     """The days and times of each phrase that names something ended: "no more 7 to 3", "not Thursdays any more"."""
     phrases = (
         found["what"]
-        for pattern in each_of("over_what")
+        for pattern in cue_patterns("over_what")
         if "what" in pattern.groupindex
         for found in pattern.finditer(words)
     )
-    told = ({kind: each for kind, each in figures(phrase).items() if is_when(kind, each)} for phrase in phrases)
+    told = (
+        {kind: each for kind, each in figures_by_quantity(phrase).items() if is_time(kind, each)} for phrase in phrases
+    )
     return tuple(each for each in told if each)
 
 
 def _has_times(record: Record, times: Mapping[str, frozenset[str]]) -> bool:
     """Whether a memory has these days or times, and doesn't say that they ended."""
-    text = heard(record.text)
-    theirs = figures(text)
-    return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not says("ends", text)
+    text = comparable_words(record.text)
+    theirs = figures_by_quantity(text)
+    return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not has_cue("ends", text)
 
 
-def _phrase(text: str, *, before: bool) -> frozenset[str]:
+def _phrase_terms(text: str, *, before: bool) -> frozenset[str]:
     """The terms of the thing at the end of a text (if that is `before` a verb), or at its beginning."""
     said = [found[0] for found in _WORDS.finditer(text)]
     # In "the truck's generator" it is the generator; "the neighbour's dog" is not the speaker's.
     said = [word for at, word in enumerate(said) if at + 1 == len(said) or not _is_owner(word)]
     ends = topic(Facts).phrase_ends
     if before and writes_nouns_large(text):
-        return telling(" ".join(_last_nouns(said)))
+        return distinctive_words(" ".join(_last_nouns(said)))
     if before:
         said = said[-_PHRASE:]
     else:
@@ -625,12 +648,12 @@ def _phrase(text: str, *, before: bool) -> frozenset[str]:
         if end == start + 1 and said[start].endswith("ing"):
             end = next((at for at in range(end + 1, len(said)) if said[at].casefold() in ends), len(said))
         said = said[start : min(end, start + _PHRASE)]
-    return telling(" ".join(said))
+    return distinctive_words(" ".join(said))
 
 
 def _is_owner(word: str) -> bool:
     """Whether a word is a possessive before a thing, and names nobody who belongs to the speaker."""
-    return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (persons() | beings())
+    return word.endswith(("'s", "’s")) and not {*terms(word[:-2])} & (person_terms() | being_terms())
 
 
 def _last_nouns(words: list[str]) -> list[str]:
@@ -638,7 +661,7 @@ def _last_nouns(words: list[str]) -> list[str]:
     large = [at for at, word in enumerate(words) if word[:1].isupper()]
     found: list[int] = []
     # "Das Bisoprolol hat die Ärztin abgesetzt": it isn't the doctor who has ended.
-    large = [at for at in large if not set(terms(words[at])) & roles()] or large
+    large = [at for at in large if not set(terms(words[at])) & role_terms()] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
             break
@@ -646,17 +669,17 @@ def _last_nouns(words: list[str]) -> list[str]:
     return [words[at] for at in found] or words
 
 
-def is_part(one: str, other: str) -> bool:
+def is_affix(one: str, other: str) -> bool:
     """Whether one word begins or ends with the other."""
     short, long = sorted((one, other), key=len)
     return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
 
 
-def _speaks_of(record: Record, hit: set[str]) -> bool:
+def _only_names_subject(record: Record, hit: set[str]) -> bool:
     """Whether the shared terms only name the memory's subject."""
-    text = heard(record.text)
+    text = comparable_words(record.text)
     first, _, rest = text[without_owner(text) :].partition(" ")
-    if set(terms(first)) & beings():
+    if set(terms(first)) & being_terms():
         # "My friend Mia", "my brother".
         name = rest.split(" ", 1)[0]
         return bool(hit) and hit <= {*terms(first), *(terms(name) if name[:1].isupper() else ())}
@@ -668,73 +691,63 @@ def is_name_of(record: Record) -> bool:
     return record.value[:1].isupper() and record.text.rstrip(".").endswith(record.value) and len(record.text) < 60
 
 
-def _says_over(text: str) -> bool:
+def _mentions_end(text: str) -> bool:
     """Whether a memory itself says that something has ended."""
-    return says("ends", heard(text))
+    return has_cue("ends", comparable_words(text))
 
 
-def _forbids(record: Record) -> bool:
+def _is_answer_ban(record: Record) -> bool:
     """Whether a memory is a rule about what answers must not contain."""
-    return record.attribute == "manner" and says("forbids", heard(record.text))
+    return record.attribute == "manner" and has_cue("forbids", comparable_words(record.text))
 
 
-def _says_over_of(record: Record, hit: set[str]) -> bool:
+def _mentions_end_of(record: Record, hit: set[str]) -> bool:
     """Whether a memory itself says that this has ended."""
-    text = heard(record.text)
-    return _says_over(text) and (len(hit) > 1 or any(hit & named for named, *_ in named_as_over(text)))
+    text = comparable_words(record.text)
+    return _mentions_end(text) and (len(hit) > 1 or any(hit & named for named, *_ in ended_things(text)))
 
 
 def _is_work_at(record: Record, hit: set[str]) -> bool:
     """Whether a memory says that somebody works at a place."""
-    text = heard(record.text)
+    text = comparable_words(record.text)
     placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
-    work = (tells for thing, _, tells in _things() if thing == "job")
+    work = (tells for thing, _, tells in _exclusive_things() if thing == "job")
     return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
 
 
-def _newest_part(text: str) -> str:
-    """A text without the value before a change: without "from nights" in "from nights to days"."""
-    return _FROM.sub("", text)
-
-
 _CALLED = lazy_re(
-    lambda: rf"\b{either(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
+    lambda: rf"\b{any_of(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
-_FROM = lazy_re(lambda: either(topic(Phrasing).was), re.I)
+_FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)
 
 
 def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:
     """The figures and days of a text, without the opposites."""
-    return {(kind, values) for kind, values in figures(text).items() if not kind.startswith((SIDE, APART))}
+    return {(kind, values) for kind, values in figures_by_quantity(text).items() if not kind.startswith((SIDE, APART))}
 
 
-def _are_beside(one: str, other: str, shared: Set[str]) -> bool:
-    """Whether a shared word is right next to a figure in both texts: "uric acid 9.1", "410 warm"."""
-    return bool(shared & _beside_figures(one) & _beside_figures(other))
-
-
-def _beside_figures(text: str) -> set[str]:
+def _words_beside_figures(text: str) -> set[str]:
     pairs = list(pairwise(found[0] for found in _WORD_OR_FIGURE.finditer(text)))
     told = [(word, beside) for pair in pairs for word, beside in (pair, pair[::-1])]
     return {term for word, beside in told if beside[0].isdigit() for term in terms(word)}
 
 
-def _is_time(text: str) -> bool:
+def _begins_with_time(text: str) -> bool:
     """Whether a text begins with a day, a month or a figure."""
     first = next(iter(_WORDS.findall(text)), "").casefold()
     return first[:1].isdigit() or first.rstrip("s") in weekday_numbers() or first in month_numbers()
 
 
-def _names(text: str) -> set[str]:
+def _capitalised_words(text: str) -> set[str]:
     """The capitalised words of a memory, except at the beginning of a sentence."""
-    return {term for found in _LARGE.finditer(heard(text)) for term in terms(found[0])}
+    return {term for found in _LARGE.finditer(comparable_words(text)) for term in terms(found[0])}
 
 
-def lasted(record: Record) -> bool:
+def has_duration(record: Record) -> bool:
     """Whether an event expresses that something was said or lasted, which can end."""
-    return bool(record.subject) or words_of(record.text) != record.text
+    return bool(record.subject) or unquoted_words(record.text) != record.text
 
 
 def _is_older(record: Record, draft: MemoryDraft) -> bool:
@@ -745,11 +758,11 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
     return record.at.date() <= (draft.told or draft.at).date() or not (record.sources and draft.messages)
 
 
-@from_data
-def _things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+@cached_data
+def _exclusive_things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
     """Things of which one has one at a time, with patterns for a change, and for which one it is."""
     return tuple(
-        (thing, lazy_re(either(known.changes_of.get(thing) or patterns), re.I), lazy_re(either(patterns), re.I))
+        (thing, lazy_re(any_of(known.changes_of.get(thing) or patterns), re.I), lazy_re(any_of(patterns), re.I))
         for known in (each.known for each in all_cues().values())
         for thing, patterns in known.tells_of.items()
     )

@@ -56,7 +56,7 @@ class MemoryEntry(Struct, frozen=True, kw_only=True):
     """Whether it was reworded since it was exported; None if the file doesn't show it."""
 
 
-class Misread(Struct, frozen=True, kw_only=True):
+class InvalidValue(Struct, frozen=True, kw_only=True):
     """A value that can't be a memory's, and why."""
 
     name: str
@@ -66,13 +66,13 @@ class Misread(Struct, frozen=True, kw_only=True):
 
 def seal_of(record: Record) -> str:
     """A digest of a memory's words that shows edits, apart from those that `settled` undoes."""
-    words = (settled(getattr(record, name)) for name in _SEALED)
+    words = (normalise_text(getattr(record, name)) for name in _SEALED)
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
-def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misread:
+def parse_entry(given: Mapping[str, object], now: datetime) -> MemoryEntry | InvalidValue:
     """The memory with these values, or what is wrong with them. Fields missing in a handwritten file get defaults."""
-    if wrong := _wrong_names(given):
+    if wrong := _check_names(given):
         return wrong
     told = {name: value for name, value in given.items() if name != SEAL}
     defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
@@ -80,69 +80,69 @@ def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misrea
     try:
         record = msgspec.convert(filled, readable(Record))
     except msgspec.ValidationError as fault:
-        return _misread(fault)
+        return _explain_fault(fault)
     if not record.id and "trust" not in told:
         record = replace(record, trust=TRUST[record.origin])
-    if wrong := _wrong_values(record):
+    if wrong := _check_values(record):
         return wrong
     seal = given.get(SEAL)
     return MemoryEntry(record=record, timed="at" in told, edited=None if seal is None else seal != seal_of(record))
 
 
-def settled(word: str) -> str:
+def normalise_text(word: str) -> str:
     """Undo what editors change by themselves: strip surrounding whitespace, and turn CRLF into LF."""
     return word.replace("\r\n", "\n").strip()
 
 
-def _wrong_names(given: Mapping[str, object]) -> Misread | None:
+def _check_names(given: Mapping[str, object]) -> InvalidValue | None:
     for name in given:
         if name not in _KNOWN:
-            return _wrong(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
+            return _invalid(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
     for name, known in _INSIDE.items():
         pieces = given.get(name)
         for piece in pieces if isinstance(pieces, list) else ():
             for inner in piece if isinstance(piece, dict) else ():
                 if inner not in known:
-                    return _wrong(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
+                    return _invalid(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
     kind, kinds = given.get("kind"), get_args(Kind)
     if kind is None:
-        return _wrong("", f"Say of which kind it is: {', '.join(kinds)}.")
+        return _invalid("", f"Say of which kind it is: {', '.join(kinds)}.")
     if kind not in kinds:
-        return _wrong("kind", f"There is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
+        return _invalid("kind", f"There is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
     return None
 
 
-def _wrong_values(record: Record) -> Misread | None:
+def _check_values(record: Record) -> InvalidValue | None:
     if not record.text.strip():
-        return _wrong("text", "It has no text; write what is to be remembered under the second line of +++.")
+        return _invalid("text", "It has no text; write what is to be remembered under the second line of +++.")
     if len(record.text.encode()) > MOST_BYTES:
         sentence = f"Its text is over {MOST_BYTES:,} bytes; keep what matters, and put the rest elsewhere."
-        return _wrong("text", sentence)
+        return _invalid("text", sentence)
     for name in ("trust", "salience", "confidence"):
         for told in (record, *record.evidence):
             if not 0 <= getattr(told, name) <= 1:
-                return _wrong(name, f"{name} is {getattr(told, name)}; give a number from 0 to 1.")
-    for name, moment in _moments(record):
+                return _invalid(name, f"{name} is {getattr(told, name)}; give a number from 0 to 1.")
+    for name, moment in _times_of(record):
         if moment is not None and moment.utcoffset() is None:
-            return _wrong(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
+            return _invalid(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
     return None
 
 
-def _misread(fault: msgspec.ValidationError) -> Misread:
+def _explain_fault(fault: msgspec.ValidationError) -> InvalidValue:
     sentence, _, place = str(fault).partition(" - at ")
     found = _PLACE.match(place)
     name = found[1] if found else ""
     if "`date`" in sentence:
-        return _wrong(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
+        return _invalid(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
     about = f"{name}: " if name else ""
-    return _wrong(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
+    return _invalid(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
 
 
-def _wrong(name: str, sentence: str) -> Misread:
-    return Misread(name=name, sentence=sentence)
+def _invalid(name: str, sentence: str) -> InvalidValue:
+    return InvalidValue(name=name, sentence=sentence)
 
 
-def _moments(record: Record) -> list[tuple[str, datetime | None]]:
+def _times_of(record: Record) -> list[tuple[str, datetime | None]]:
     named = ("at", "recorded", "valid_from", "valid_to", "retired", "reflected")
     single: list[tuple[str, datetime | None]] = [(name, getattr(record, name)) for name in named]
     single += [("uses", use) for use in record.uses]
@@ -161,22 +161,22 @@ def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str
     Those in `left_out` and defaults are not written.
     """
     tables: list[str] = []
-    for name, value in stated(record, order, left_out):
+    for name, value in stated_fields(record, order, left_out):
         if isinstance(value, dict):
-            tables += ["", f"[{name}]", *(f"{_key(key)} = {_value(value[key])}" for key in sorted(value))]
+            tables += ["", f"[{name}]", *(f"{_toml_key(key)} = {_toml_value(value[key])}" for key in sorted(value))]
         elif isinstance(value, tuple) and isinstance(value[0], Struct):
             for each in value:
-                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in stated(each))]
+                tables += ["", f"[[{name}]]", *(f"{key} = {_toml_value(inner)}" for key, inner in stated_fields(each))]
         else:
-            yield f"{name} = {_value(value)}"
+            yield f"{name} = {_toml_value(value)}"
     yield from tables
 
 
-def stated(
+def stated_fields(
     record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, object]]:
     """The fields of a record by name, those in `order` first, without `left_out` and defaults."""
-    known = _fields(type(record))
+    known = _fields_by_name(type(record))
     for name in (*order, *(name for name in known if name not in order)):
         value = getattr(record, name)
         empty: tuple[object, ...] = (None, "", (), {}, known[name].default)
@@ -185,41 +185,41 @@ def stated(
 
 
 @cache
-def _fields(kind: type[Struct]) -> dict[str, FieldInfo]:
+def _fields_by_name(kind: type[Struct]) -> dict[str, FieldInfo]:
     # Finding a type's fields needs its annotations, and is done for each memory.
     return {each.name: each for each in fields(kind)}
 
 
-def _value(value: object) -> str:
+def _toml_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value)
+        return _toml_string(value)
     if isinstance(value, datetime):
-        return _moment(value)
+        return _toml_time(value)
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_key(key)} = {_value(value[key])}' for key in sorted(value))} }}"
+        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml_value(value[key])}' for key in sorted(value))} }}"
     if isinstance(value, tuple):
         # Each item of a list is on its own line, so that an added item is an added line.
-        lines = "".join(f"\n  {_value(each)}," for each in value)
-        return f"[{_value(value[0])}]" if len(value) == 1 else f"[{lines}\n]"
+        lines = "".join(f"\n  {_toml_value(each)}," for each in value)
+        return f"[{_toml_value(value[0])}]" if len(value) == 1 else f"[{lines}\n]"
     return repr(value)
 
 
-def _text(value: str) -> str:
+def _toml_string(value: str) -> str:
     # JSON strings are TOML strings, except for one character that only TOML requires to be escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _moment(value: datetime) -> str:
+def _toml_time(value: datetime) -> str:
     offset = value.utcoffset()
     if offset is None or offset % _MINUTE:
         value = value.astimezone(UTC)
     return value.isoformat().replace("+00:00", "Z")
 
 
-def _key(name: str) -> str:
-    return name if _BARE.match(name) else _text(name)
+def _toml_key(name: str) -> str:
+    return name if _BARE.match(name) else _toml_string(name)
 
 
 def line_of(front: str, name: str) -> int:
@@ -229,7 +229,7 @@ def line_of(front: str, name: str) -> int:
     return next(numbers, 1)
 
 
-class _Looks(msgspec.Struct):
+class _MemoryMarks(msgspec.Struct):
     """Signs that every line of memories contains, and no line of a log."""
 
     kind: str
@@ -238,22 +238,18 @@ class _Looks(msgspec.Struct):
     type: object = None
 
 
-def recognised(sample: bytes) -> str:
+def detect_file_type(sample: bytes) -> str:
     """Return ``"markdown"`` or ``"jsonl"`` if a file that begins with `sample` contains memories, else ""."""
     head = sample.removeprefix(b"\xef\xbb\xbf")
     first, _, _ = head.partition(b"\n")
     if first.rstrip() == FENCE.encode():
         return "markdown"
-    return "jsonl" if _is_memory(_first_line(head)) else ""
+    return "jsonl" if _is_memory_line(next((line for line in head.split(b"\n") if line.strip()), b"")) else ""
 
 
-def _first_line(head: bytes) -> bytes:
-    return next((line for line in head.split(b"\n") if line.strip()), b"")
-
-
-def _is_memory(line: bytes) -> bool:
+def _is_memory_line(line: bytes) -> bool:
     try:
-        looks = msgspec.json.decode(line, type=readable(_Looks))
+        looks = msgspec.json.decode(line, type=readable(_MemoryMarks))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return b'"evidence":[{"at":' in line and b'"kind":"' in line[:2000]
     return looks.type is None and looks.kind in get_args(Kind)
@@ -262,15 +258,15 @@ def _is_memory(line: bytes) -> bool:
 def write_line(record: Record) -> str:
     """The memory as one line of JSON without a line break; deterministic."""
     # Not left to the encoder, which only omits defaults that are the same object.
-    said = {name: _plain(value) for name, value in stated(record)}
+    said = {name: _to_plain(value) for name, value in stated_fields(record)}
     return msgspec.json.encode({**said, SEAL: seal_of(record)}).decode()
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     if isinstance(value, Struct):
-        return {name: _plain(inner) for name, inner in stated(value)}
+        return {name: _to_plain(inner) for name, inner in stated_fields(value)}
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_to_plain(each) for each in value]
     return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
@@ -280,7 +276,7 @@ def read_line(line: bytes, number: int, now: datetime) -> MemoryEntry | Unreadab
         given = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         return UnreadableEntry(line=number, message=f"It is no JSON object: {fault}.")
-    entry = entry_of(given, now)
+    entry = parse_entry(given, now)
     return entry if isinstance(entry, MemoryEntry) else UnreadableEntry(line=number, message=entry.sentence)
 
 
@@ -330,7 +326,7 @@ def read_markdown(data: bytes, now: datetime) -> MemoryEntry | UnreadableEntry:
         text = data.decode("utf-8").removeprefix(_BOM)
     except UnicodeDecodeError as fault:
         return UnreadableEntry(line=data.count(b"\n", 0, fault.start) + 1, message="It is not in UTF-8; save it so.")
-    parts = _parted(text)
+    parts = _split_front_matter(text)
     if parts is None:
         return UnreadableEntry(line=1, message=f"It has no front matter, which stands between two lines of {FENCE}.")
     front, body = parts
@@ -343,14 +339,14 @@ def read_markdown(data: bytes, now: datetime) -> MemoryEntry | UnreadableEntry:
         return UnreadableEntry(
             line=line, message=f"The front matter is no TOML there: {sentence[:1].lower()}{sentence[1:]}."
         )
-    entry = entry_of(given | {"text": body}, now)
+    entry = parse_entry(given | {"text": body}, now)
     if isinstance(entry, MemoryEntry):
         return entry
     line = front.count("\n") + 4 if entry.name == "text" else line_of(front, entry.name)
     return UnreadableEntry(line=line, message=entry.sentence)
 
 
-def _parted(text: str) -> tuple[str, str] | None:
+def _split_front_matter(text: str) -> tuple[str, str] | None:
     """The front matter and the text after it; None if there is none."""
     first, _, rest = text.partition("\n")
     if first.rstrip() != FENCE:
@@ -380,7 +376,7 @@ def drafts_of(record: Record) -> list[MemoryDraft]:
     return [_draft(record, piece) for piece in record.evidence]
 
 
-def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
+def edit_draft(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
     """The evidence of somebody who writes or rewords a file: recorded now, about the time in the file."""
     record = entry.record
     said = Evidence(
@@ -398,20 +394,17 @@ def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDr
     return replace(_draft(record, said), value=value)
 
 
-def as_told_of(record: Record, piece: Evidence) -> MemoryDraft:
+def evidence_draft(record: Record, piece: Evidence) -> MemoryDraft:
     """A piece of evidence as a draft for a memory."""
     return _draft(record, piece)
 
 
-def against(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
+def objection_draft(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
     """Evidence by a user, or `origin`, that a memory is not true, and why."""
-    return _draft(
-        record,
-        Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why),
-    )
+    return _draft(record, Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why))
 
 
-def in_favour(record: Record, now: datetime) -> MemoryDraft:
+def confirmation_draft(record: Record, now: datetime) -> MemoryDraft:
     """Evidence by a user that a memory stays as it is."""
     return _draft(record, Evidence(at=now, recorded=now, origin="user", trust=TRUST["user"]))
 
@@ -423,7 +416,7 @@ def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
     return entry.edited
 
 
-def said_before(record: Record | None, draft: MemoryDraft) -> bool:
+def has_evidence(record: Record | None, draft: MemoryDraft) -> bool:
     """Whether a memory already has this evidence of a user, so that importing a file twice adds it once."""
     return record is not None and any(
         each.origin == draft.origin and each.against == draft.against and not each.sources and _same_time(each, draft)
@@ -431,14 +424,14 @@ def said_before(record: Record | None, draft: MemoryDraft) -> bool:
     )
 
 
-def is_taken(saying: Record | None, word: MemoryDraft, *, told: Record) -> bool:
+def is_imported_elsewhere(saying: Record | None, word: MemoryDraft, *, told: Record) -> bool:
     """Whether an edit of the memory `told` was imported before, so that another memory has it."""
-    if saying is None or not said_before(saying, word):
+    if saying is None or not has_evidence(saying, word):
         return False
-    return saying.id != told.id or settled(saying.text) == settled(word.text)
+    return saying.id != told.id or normalise_text(saying.text) == normalise_text(word.text)
 
 
-def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
+def with_usage(stored: Record, told: Record, *, is_new: bool) -> Record:
     """`stored` with the usage that a file records; idempotent."""
     uses = tuple(sorted({*stored.uses, *told.uses}, reverse=True)[:_USES])
     grown = replace(

@@ -3,42 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, of_language, topic
-from ireneo.language.moments import Moment, dated, moments
-from ireneo.language.predicates import Predicate, and_also, in_third_person, predicate
+from ireneo.language.files import CAPITAL, any_of, of_language, topic
+from ireneo.language.moments import Moment, moments, with_dates
+from ireneo.language.predicates import Predicate, in_third_person, predicate, split_at_and
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.topics import Connectives, Names
-from ireneo.language.words import in_standard, language_of_sentence
-from ireneo.memories.cues import all_cues, clause_words, cues, each_of, not_german, relations, said_outright, says
-from ireneo.memories.earnest import Statement, german_and, introduced, leaves_out_ich, plain, statements
-from ireneo.memories.endings import changes_a_thing, may_end_something, says_of_change
-from ireneo.memories.facts import attribute_of, holding_of, is_attribute, seldom_changes
-from ireneo.memories.figures import figures, of_one_day
-from ireneo.memories.occupation import halves_of_work
-from ireneo.memories.persons import Antecedents, names_of
+from ireneo.language.words import language_of_sentence, standardise
+from ireneo.memories.cues import (
+    all_cues,
+    clause_words,
+    cue_patterns,
+    cues,
+    first_match,
+    has_cue,
+    match_whole_clause,
+    not_german,
+    relations,
+    tense_fits,
+)
+from ireneo.memories.earnest import (
+    Statement,
+    german_and,
+    introduction_facts,
+    omits_subject,
+    statements,
+    without_code_and_quotes,
+)
+from ireneo.memories.endings import may_end_something, mentions_change, mentions_replacement
+from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
+from ireneo.memories.figures import figures_by_quantity, names_one_weekday
+from ireneo.memories.occupation import split_occupation
+from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
     NAMED,
-    affirmed,
-    answer_in,
-    belongs,
-    goes_on,
+    adds_detail,
+    begins_with_name,
+    continues_subject,
     is_verbless,
+    meaning_of_yes_or_no,
     quotation,
-    speaks_of_somebody,
+    short_answer,
     starts_with_yes_or_no,
-    without_rest,
+    without_remark,
 )
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.said import Quoted, SaidFact, is_quoted, key_of
-from ireneo.memories.wording import names_in, telling, words_of
-from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, worth
+from ireneo.memories.said import QuotedEvent, SaidFact, fact_key, is_quoted, with_original_words
+from ireneo.memories.wording import distinctive_words, names_in, unquoted_words
+from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, keep_score
 from ireneo.patterns import lazy_re
 
 _NAMES = topic(Names)
@@ -49,17 +67,17 @@ MOST = 40
 _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
 """The maximum number of words of a later thing in a list."""
-_ONLY_NAMES = lazy_re(lambda: rf"\b{either(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
-_AND_THINGS = lazy_re(lambda: rf",? {either(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
+_ONLY_NAMES = lazy_re(lambda: rf"\b{any_of(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
+_AND_THINGS = lazy_re(lambda: rf",? {any_of(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
 _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
-_SPLIT = lazy_re(lambda: rf",?\s+{either([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
+_SPLIT = lazy_re(lambda: rf",?\s+{any_of([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
-_TO_ME = lazy_re(lambda: rf"\w \w+ {either(topic(Connectives).oneself)}$", re.I)
+_TO_ME = lazy_re(lambda: rf"\w \w+ {any_of(topic(Connectives).oneself)}$", re.I)
 
 
-def said_facts(
+def extract_facts(
     text: str,
     *,
     speaker: str,
@@ -78,18 +96,18 @@ def said_facts(
     if role != "user":
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
-    reader = _FactReader(speaker, at, names_of(known), anyone=anyone)
+    reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in names_in(each.text))
     reader.planned = planned_places(known)
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
-    antecedents = Antecedents(known, " ".join(before[-2:]), plain(text), anyone=anyone)
+    antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
     clauses: list[Statement] = []
-    quoted: Quoted | None = None
-    answer, slots = _answered(text, asked, reader) if asked and at else ("", [])
-    found |= {key_of(fact): fact for fact in slots}
+    quoted: QuotedEvent | None = None
+    answer, slots = _read_answer(text, asked, reader) if asked and at else ("", [])
+    found |= {fact_key(fact): fact for fact in slots}
     for said in statements(text, before):
         statement = antecedents.resolve(said, reader.names)
-        spoken = replace(statement, text=in_standard(statement.text))
+        spoken = replace(statement, text=standardise(statement.text))
         reader.answering = bool(answer) and (said.sentence == answer or answer in said.opened)
         if statement is said and spoken.text != said.text:
             # "Gegen Mandeln ist sie allergisch": in plain word order the pronoun comes first.
@@ -98,24 +116,24 @@ def said_facts(
             spoken = statement if points_back else plain_order
         facts = [
             replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
-            for fact in (_as_said(each, spoken.text, statement.text) for each in reader.facts(spoken))
+            for fact in (with_original_words(each, spoken.text, statement.text) for each in reader.facts(spoken))
         ]
         news = [fact for fact in facts if not fact.against]
-        goes = (not news or is_verbless(said)) and goes_on(said)
+        goes = (not news or is_verbless(said)) and adds_detail(said)
         # A statement about somebody by name stands alone.
         goes = goes or (said is statement and all(is_quoted(fact, statement) for fact in news))
-        if quoted is not None and goes and belongs(quoted.words, quoted.last, said):
+        if quoted is not None and goes and continues_subject(quoted.words, quoted.last, said):
             quoted = quoted.with_more(said)
             facts = [fact for fact in facts if fact.against]
         else:
-            quoted = Quoted.of(facts, said, statement, answer, asked)
+            quoted = QuotedEvent.of(facts, said, statement, answer, asked)
         if clauses and clauses[-1].sentence != statement.sentence:
             clauses = []
         clauses.append(statement)
-        if len(clauses) > 1 and (ending := _ending_of(clauses, reader)):
+        if len(clauses) > 1 and (ending := _combined_ending(clauses, reader)):
             facts.append(ending)
         for fact in facts:
-            found.setdefault(key_of(fact), fact)
+            found.setdefault(fact_key(fact), fact)
             if anyone and NAMED.fullmatch(fact.subject):
                 reader.names[fact.subject] = fact.subject
         if quoted is not None:
@@ -125,57 +143,50 @@ def said_facts(
         fact.answers or fact.quote == answer or (fact.quote in answer and not starts_with_yes_or_no(answer))
         for fact in found.values()
     ):
-        fact = _answer(answer, asked, reader)
-        found = {key_of(fact): fact, **found}
+        fact = _answer_fragment(answer, asked, reader)
+        found = {fact_key(fact): fact, **found}
     return list(found.values())[:MOST]
 
 
-def _as_said(fact: SaidFact, standard: str, said: str) -> SaidFact:
-    """Return a fact in its original words, if it was read from words without dialect."""
-    if standard == said:
-        return fact
-    return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
-
-
-def _answered(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
+def _read_answer(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
     """Read the answer at the beginning of a message: quoted with its question, or the slots that a yes or no fills."""
-    answer = answer_in(text, asked)
-    answer = answer if is_worth_keeping(answer, asked) and not says("muddled", answer) else ""
-    yes_or_no, affirms = affirmed(text, asked)
+    answer = short_answer(text, asked)
+    answer = answer if is_worth_keeping(answer, asked) and not has_cue("muddled", answer) else ""
+    yes_or_no, affirms = meaning_of_yes_or_no(text, asked)
     if not affirms:
         return answer, []
     told = Statement(text=affirms, sentence=affirms, language=language_of_sentence(affirms))
     slots = [fact for fact in reader.facts(told) if fact.attribute]
     if slots:
-        text = _answer(yes_or_no, asked, reader).text
+        text = _answer_fragment(yes_or_no, asked, reader).text
         return "", [replace(fact, text=text, quote=yes_or_no, answers=True) for fact in slots]
-    if is_worth_keeping(affirms) or (telling(yes_or_no) and says("for_good", asked)):
+    if is_worth_keeping(affirms) or (distinctive_words(yes_or_no) and has_cue("for_good", asked)):
         return answer or yes_or_no, []
     return answer, []
 
 
-def _answer(answer: str, asked: str, reader: _FactReader) -> SaidFact:
+def _answer_fragment(answer: str, asked: str, reader: _FactReader) -> SaidFact:
     """A fragment that means something with the question that it answers."""
     text = quotation(answer, reader.who, reader.at, language_of_sentence(f"{asked} {answer}"), asked)
     return SaidFact(text=text, quote=answer, kind="episodic", at=reader.at, confidence=0.6, salience=0.4, answers=True)
 
 
-def _ending_of(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
+def _combined_ending(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
     """The ending that the clauses of a sentence express together: "Pip was ill and we had to let her go"."""
     words = ", ".join(each.text for each in clauses)
-    if not says_of_change(words):
+    if not mentions_change(words):
         return None
     return SaidFact(
         text=words, quote=clauses[-1].text, kind="semantic", subject=reader.subject, at=reader.at, against=True
     )
 
 
-def stated_fact(text: str, speaker: str = "") -> SaidFact | None:
+def single_fact(text: str, speaker: str = "") -> SaidFact | None:
     """The only slot that a text to be remembered fills; anybody whom it names is accepted as its subject.
 
     "I" and "my" are `speaker`, and are only read if that is given.
     """
-    found = said_facts(text, speaker=speaker, at=None, anyone=True)
+    found = extract_facts(text, speaker=speaker, at=None, anyone=True)
     slots = [fact for fact in found if fact.attribute and fact.attribute != "manner"]
     told = [fact for fact in slots if not fact.against]
     if len(told) == 1 and all((each.subject, each.attribute) == (told[0].subject, told[0].attribute) for each in slots):
@@ -210,82 +221,84 @@ class _FactReader:
 
     def facts(self, statement: Statement) -> Iterator[SaidFact]:
         """The facts of a statement; for an introduction ("I'm Ana, 34, from Porto") the fact of each part."""
-        pieces = introduced(statement, opens=self.opens) if statement.joins else []
+        pieces = introduction_facts(statement, opens=self.opens) if statement.joins else []
         self.opens = False
         german = statement.language == "de"
         if not pieces:
-            text = f"ich {statement.text}" if german and leaves_out_ich(statement) else statement.text
-            yield from (replace(fact, quote=statement.text) for fact in self._facts(replace(statement, text=text)))
-            clause = predicate(statement.text, self._named(statement)) if not german else None
+            text = f"ich {statement.text}" if german and omits_subject(statement) else statement.text
+            yield from (replace(fact, quote=statement.text) for fact in self._read_facts(replace(statement, text=text)))
+            clause = predicate(statement.text, self._known_names(statement)) if not german else None
             self.own = clause is None or clause.subject.casefold() in _SPEAKERS
             return
         name, *pieces = pieces
         opens = "Ich bin" if german else "I'm"
         who = "Der Nutzer" if german and self.who == "The user" else self.who
         called = "heißt" if german else "is called"
-        told = self._as_stated(statement, "semantic")
+        told = self._plain_fact(statement, "semantic")
         yield replace(told, text=f"{who} {called} {name}.", quote=name, attribute="name", value=name, salience=0.6)
         for piece in pieces:
             article = "" if german or not cues("en").professions.match(piece) else "a "
             says_on = german and of_language(Phrasing, "de").alone.match(piece) is not None
             said = piece if _SAYS.complete.search(piece) else f"Ich {piece}" if says_on else f"{opens} {article}{piece}"
             own = replace(statement, text=said)
-            facts = list(self._facts(own)) or ([] if says_on else [self._as_stated(own, "semantic")])
+            facts = list(self._read_facts(own)) or ([] if says_on else [self._plain_fact(own, "semantic")])
             yield from (replace(fact, quote=piece) for fact in facts if not fact.against)
 
-    def _facts(self, statement: Statement) -> Iterator[SaidFact]:
+    def _read_facts(self, statement: Statement) -> Iterator[SaidFact]:
         if statement.asks:
-            if self.at and not statement.in_story and worth(statement.text) >= LEAST_ASKED:
+            if self.at and not statement.in_story and keep_score(statement.text) >= LEAST_ASKED:
                 # Whoever asks “Which insurance is good for a Skoda Octavia?” has one.
-                yield self._as_event(statement, self._as_stated(statement, "semantic"), None)
+                yield self._as_event(statement, self._plain_fact(statement, "semantic"), None)
             return
         rule = self._rule(statement) or self._named_being(statement)
         if rule is not None:
             yield rule
             return
         if statement.how:
-            yield self._as_stated(
+            yield self._plain_fact(
                 statement, "failure" if cues(statement.language).failed.search(statement.text) else "procedural"
             )
             return
         yield from (named := list(self._relatives(statement)))
-        said = predicate(statement.text, self._named(statement)) if statement.language != "de" else None
+        said = predicate(statement.text, self._known_names(statement)) if statement.language != "de" else None
         if statement.language == "de" and (both := german_and(statement.text)):
-            slots = list(self._slots(replace(statement, text=both[0]), None))
+            slots = list(self._lasting_slots(replace(statement, text=both[0]), None))
             if slots:
                 yield from (replace(fact, quote=statement.text) for fact in slots)
-                yield from self._also(statement, both[1])
+                yield from self._second_half(statement, both[1])
                 return
         # "Maria quit Siemens and started at Airbus" says two things about one person.
-        first, more = and_also(statement.text, said) if said is not None else ("", "")
+        first, more = split_at_and(statement.text, said) if said is not None else ("", "")
         alone = replace(statement, text=first)
-        if slots := list(self._slots(alone, predicate(first, self._named(statement)))) if more else []:
+        if slots := list(self._lasting_slots(alone, predicate(first, self._known_names(statement)))) if more else []:
             yield from slots
-            yield from self._also(statement, more)
+            yield from self._second_half(statement, more)
             return
         if more:
-            yield from self._slots(replace(statement, text=more), predicate(more, self._named(statement)))
-        slots, called = list(self._slots(statement, said)), {each.value for each in named}
-        slots = list(self._had_too(statement, said, slots)) if said is not None else slots
+            yield from self._lasting_slots(replace(statement, text=more), predicate(more, self._known_names(statement)))
+        slots, called = list(self._lasting_slots(statement, said)), {each.value for each in named}
+        slots = list(self._further_slots(statement, said, slots)) if said is not None else slots
         self._remember_being(slots)
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots and not (said is not None and said.tense == "used"):
             # Somebody who "used to love" something may say next what it is now.
             return
-        kept = self._as_stated(statement, self._kind(statement, said), said)
-        if self._is_worth_keeping(statement) or (is_plan(statement.text, self.at) and changes_a_thing(statement.text)):
+        kept = self._plain_fact(statement, self._event_or_fact(statement, said), said)
+        if self._is_worth_keeping(statement) or (
+            is_plan(statement.text, self.at) and mentions_replacement(statement.text)
+        ):
             yield self._as_event(statement, kept, said)
         elif may_end_something(statement.text):
             # A statement without information of its own may still end a memory.
             yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
 
-    def _had_too(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
+    def _further_slots(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """The slots of a clause, and further ones that it fills: "I have a peanut allergy and two kids"."""
         has = said.verb == "have" and not said.negated and not said.over
         for found in _AND_THINGS.finditer(statement.text, said.rest_start) if has and slots else ():
             more = f"{statement.text[: said.rest_start]} {statement.text[found.end() :]}"
             pieces = [replace(statement, text=each) for each in (statement.text[: found.start()], more)]
-            told = [list(self._slots(each, predicate(each.text, self._named(each)))) for each in pieces]
+            told = [list(self._lasting_slots(each, predicate(each.text, self._known_names(each)))) for each in pieces]
             if all(told) and told[0][0].value != told[1][0].value:
                 yield from (replace(each, quote=statement.text) for facts in told for each in facts)
                 return
@@ -299,9 +312,9 @@ class _FactReader:
             if words and not has_name and each.attribute in ("pet", "child"):
                 self.being = words[-1]
 
-    def _also(self, statement: Statement, more: str) -> Iterator[SaidFact]:
+    def _second_half(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """The facts of the second half of a statement, read as a separate clause."""
-        for fact in self._facts(replace(statement, text=more)):
+        for fact in self._read_facts(replace(statement, text=more)):
             yield replace(fact, quote=statement.text)
 
     def _as_event(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
@@ -313,7 +326,7 @@ class _FactReader:
             return kept
         return replace(kept, kind="episodic", text=self.quoted(statement), subject="", at=self.at)
 
-    def _named(self, statement: Statement) -> frozenset[str]:
+    def _known_names(self, statement: Statement) -> frozenset[str]:
         """The known names in a statement; with `anyone` also the name at its beginning."""
         if not self.anyone:
             return frozenset(self.names)
@@ -355,25 +368,25 @@ class _FactReader:
 
     def _named_being(self, statement: Statement) -> SaidFact | None:
         """The name of the animal or child that was just mentioned: "his name is Bruno"."""
-        found = next((hit for row in each_of("named") if self.being and (hit := row.match(statement.text))), None)
+        found = next((hit for row in cue_patterns("named") if self.being and (hit := row.match(statement.text))), None)
         if found is None or statement.made_up or found["name"].casefold() in _NAMES.none:
             return None
         name, code = found["name"], relations()[self.being]
         self.names[code] = self.names[name] = name
-        return self._called(statement, self.being, name)
+        return self._name_fact(statement, self.being, name)
 
-    def _called(self, statement: Statement, word: str, name: str) -> SaidFact:
+    def _name_fact(self, statement: Statement, word: str, name: str) -> SaidFact:
         """The fact that somebody close to the speaker has a name."""
         called, german = attribute_of(word), statement.language == "de"
         return SaidFact(
-            text=f"{self._whose(german)} {word} {'heißt' if german else 'is called'} {name}.",
+            text=f"{self._possessive(german)} {word} {'heißt' if german else 'is called'} {name}.",
             quote=statement.text,
             kind="semantic",
             subject=self.subject,
             attribute=called,
             value=name,
             at=self.at,
-            adds=holding_of(called) == "set",
+            adds=cardinality_of(called) == "set",
             confidence=0.8,
             salience=0.6,
         )
@@ -398,33 +411,33 @@ class _FactReader:
             ):
                 continue
             self.names[code] = self.names[name] = name
-            yield self._called(statement, word, name)
+            yield self._name_fact(statement, word, name)
 
-    def _whose(self, german: bool = False) -> str:
+    def _possessive(self, german: bool = False) -> str:
         if german:
             return "Des Nutzers" if self.who == "The user" else f"{self.who}s"
         return f"{self.who}'s"
 
-    def _slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
+    def _lasting_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         """The slots that a statement fills. In a chat, those of other people only if they seldom change."""
-        arrived = self._arrived(statement)
-        for fact in [arrived] if arrived else self._any_slots(statement, said):
+        arrived = self._planned_home(statement)
+        for fact in [arrived] if arrived else self._all_slots(statement, said):
             if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
                 yield fact
 
-    def _any_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
+    def _all_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up:
             return
         plan = is_plan(statement.text, self.at)
-        if not plan and (outright := said_outright(statement.text, statement.sentence)):
-            yield from self._of_outright(statement, *outright)
+        if not plan and (outright := match_whole_clause(statement.text, statement.sentence)):
+            yield from self._whole_clause_facts(statement, *outright)
             return
         if statement.language == "de":
-            yield from self._german(statement, plan=plan)
+            yield from self._german_facts(statement, plan=plan)
             return
         if said is None:
             return
-        whose = self._whose_clause(said)
+        whose = self._owned_attribute(said)
         elided = not (said.subject or self.anyone or _SAYS.mine.search(statement.text))
         if whose is None or (elided and not self.own):
             # "Turned 4 on Thursday" may be about a child.
@@ -435,12 +448,12 @@ class _FactReader:
             # "Till I'm 68" states no age, and "since I retired" only a time.
             return
         if attribute:
-            yield from self._of_attribute(statement, said, subject, attribute)
+            yield from self._attribute_facts(statement, said, subject, attribute)
             return
         if plan:
             return
         for row, pattern in cues(statement.language).says:
-            found = pattern.match(said.said.removeprefix("do ")) if said.negated else pattern.match(said.said)
+            found = pattern.match(said.phrase.removeprefix("do ")) if said.negated else pattern.match(said.phrase)
             if found is None and said.negated:
                 found = pattern.match(
                     f"{said.verb.removeprefix('do not ').replace('be not', 'be').replace('can not', 'can')} {said.rest}"
@@ -449,46 +462,46 @@ class _FactReader:
             else:
                 denied = False
             elsewhere = elided and row.attribute != "employer"
-            if found is None or elsewhere or not (_fits(row, said) and _reacts(row, statement)):
+            if found is None or elsewhere or not (tense_fits(row, said) and _body_reacts(row, statement)):
                 continue
             against = row.ends or said.over or denied
-            facts = list(self._of_row(statement, said, row, found, subject, against=against))
+            facts = list(self._facts_of_row(statement, said, row, found, subject, against=against))
             yield from self._with_job(statement, said, facts) if row.attribute == "employer" else facts
             return
 
-    def _arrived(self, statement: Statement) -> SaidFact | None:
+    def _planned_home(self, statement: Statement) -> SaidFact | None:
         """The new home of somebody who planned to move there; otherwise "we're in York now" may be a visit."""
         rows = cues(statement.language).each["arrives"]
         there = next((hit["value"] for row in rows if (hit := row.match(statement.text))), "")
         if there not in self.planned:
             return None
-        return self._fact(statement, None, subject=self.subject, attribute="home", value=there)
+        return self._make_fact(statement, None, subject=self.subject, attribute="home", value=there)
 
-    def _of_outright(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
-        value = self._value(found["value"], statement.language)
+    def _whole_clause_facts(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
+        value = self._trim_value(found["value"], statement.language)
         if row.attribute == "employer":
             # "The Fenwick" is the one whose full name was given before.
             value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
         if value:
             said = replace(statement, text=found.string)
-            yield self._fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
+            yield self._make_fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
 
     def _with_job(self, statement: Statement, said: Predicate, facts: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """Complete an employer with the job there, since one changes without the other."""
         rows = [each for each in cues(statement.language).says if each[0].attribute == "job"]
         for fact in facts:
-            told = [] if self.anyone or fact.against else [(row, pattern.match(said.said)) for row, pattern in rows]
-            row, found = next(((row, hit) for row, hit in told if hit and _fits(row, said)), (None, None))
-            job = self._value(found["value"], statement.language) if found else ""
+            told = [] if self.anyone or fact.against else [(row, pattern.match(said.phrase)) for row, pattern in rows]
+            row, found = next(((row, hit) for row, hit in told if hit and tense_fits(row, said)), (None, None))
+            job = self._trim_value(found["value"], statement.language) if found else ""
             if row is None or not job or job not in fact.text:
                 yield fact
                 continue
-            is_quoted = words_of(fact.text) != fact.text
-            at_work, as_what = (fact.text, fact.text) if is_quoted else halves_of_work(fact.text, fact.value, job)
+            is_quoted = unquoted_words(fact.text) != fact.text
+            at_work, as_what = (fact.text, fact.text) if is_quoted else split_occupation(fact.text, fact.value, job)
             yield replace(fact, text=at_work)
             yield replace(fact, text=as_what, attribute="job", value=job)
 
-    def _whose_clause(self, said: Predicate) -> tuple[str, str] | None:
+    def _owned_attribute(self, said: Predicate) -> tuple[str, str] | None:
         """The subject of the clause, and the attribute that it names; None if it belongs to nobody."""
         subject = said.subject.strip()
         low = subject.casefold()
@@ -498,7 +511,7 @@ class _FactReader:
             return subject, ""
         if self.anyone and low.removeprefix("the ") == "user":
             return "User", ""
-        if self.anyone and (thing := _first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
+        if self.anyone and (thing := first_match(of_language(Phrasing, "en").owned, subject, whole=True)):
             return thing["whose"], thing["what"].lower()
         if self.anyone and NAMED.fullmatch(subject) and subject.split()[0].casefold() not in _NAMES.none:
             return subject, ""
@@ -522,15 +535,15 @@ class _FactReader:
             ).measured else "-"
         return None
 
-    def _of_attribute(self, statement: Statement, said: Predicate, subject: str, name: str) -> Iterator[SaidFact]:
+    def _attribute_facts(self, statement: Statement, said: Predicate, subject: str, name: str) -> Iterator[SaidFact]:
         """A fact from "my weight is 78 kg", "the appointment is now on Friday"."""
         if name == "-" or said.negated or said.tense == "used":
             return
         if said.tense == "past" and said.verb == "be" and name.split()[-1] not in of_language(Facts, "en").dated:
             return
-        yield from self._becoming(statement, said, subject, name, said.said)
+        yield from self._attribute_value(statement, said, subject, name, said.phrase)
 
-    def _becoming(
+    def _attribute_value(
         self, statement: Statement, said: Predicate | None, subject: str, name: str, becomes: str
     ) -> Iterator[SaidFact]:
         """The fact that an attribute has, or gets, the stated value."""
@@ -546,10 +559,10 @@ class _FactReader:
             return
         dated_one, raw = words[-1] in known.dated, found["value"]
         if dated_one:
-            times = self._times(raw, statement.language, ahead=True)
+            times = self._moments_in(raw, statement.language, ahead=True)
             if not times and not _FIGURE.search(raw):
                 return
-            raw = _SAYS.before_dates.sub("", dated(raw, times))
+            raw = _SAYS.before_dates.sub("", with_dates(raw, times))
         named = " ".join(word for word in words if word not in _SAYS.which)
         attribute = attribute_of(named)
         if not (self.anyone or is_attribute(named) or {words[-1]} & (known.dated | known.measured)):
@@ -557,12 +570,12 @@ class _FactReader:
             return
         if attribute in _EACH_YEAR:
             raw = _SAYS.before_dates.sub("", raw)
-        value = self._value(raw, statement.language)
+        value = self._trim_value(raw, statement.language)
         if not value:
             return
-        yield self._fact(statement, said, subject=subject, attribute=attribute, value=value, ahead=dated_one)
+        yield self._make_fact(statement, said, subject=subject, attribute=attribute, value=value, ahead=dated_one)
 
-    def _of_row(
+    def _facts_of_row(
         self,
         statement: Statement,
         said: Predicate | None,
@@ -574,15 +587,17 @@ class _FactReader:
     ) -> Iterator[SaidFact]:
         """A fact for each value that a clause names; none for a job on one day of the week."""
         begun = against or (said is not None and said.tense in ("past", "perfect"))
-        if row.attribute == "home" and not against and says("for_a_visit", statement.text):
+        if row.attribute == "home" and not against and has_cue("for_a_visit", statement.text):
             return
-        is_of_a_day = row.attribute in ("employer", "job") and not begun and of_one_day(statement.text)
-        if is_of_a_day and not any(each.since for each in self._times(statement.text, statement.language, ahead=False)):
+        is_of_a_day = row.attribute in ("employer", "job") and not begun and names_one_weekday(statement.text)
+        if is_of_a_day and not any(
+            each.since for each in self._moments_in(statement.text, statement.language, ahead=False)
+        ):
             return
         raw = found.groupdict().get("value") or ""
-        values = [row.value] if row.value else self._values(raw, row, statement.language)
+        values = [row.value] if row.value else self._split_values(raw, row, statement.language)
         for value in values:
-            yield self._fact(
+            yield self._make_fact(
                 statement,
                 said,
                 subject=subject,
@@ -592,10 +607,10 @@ class _FactReader:
                 whole=raw if len(values) > 1 else "",
             )
 
-    def _german(self, statement: Statement, *, plan: bool) -> Iterator[SaidFact]:
+    def _german_facts(self, statement: Statement, *, plan: bool) -> Iterator[SaidFact]:
         told = ""
         for row, pattern in () if plan else cues("de").says:
-            if (told and row.attribute != "job") or not _reacts(row, statement):
+            if (told and row.attribute != "job") or not _body_reacts(row, statement):
                 continue
             found, subject = pattern.search(statement.text), ""
             while found and not (subject := self._german_subject(found.groupdict().get("of"))):
@@ -605,7 +620,7 @@ class _FactReader:
             # "Seit heute bin ich Fahrlehrer, endlich kein Schichtdienst mehr": the other clause has ended.
             clause = statement.text[: end if (end := statement.text.find(", ", found.end())) > 0 else None]
             against = row.ends or bool(cues("de").over.search(clause))
-            facts = list(self._of_row(statement, None, row, found, subject, against=against))
+            facts = list(self._facts_of_row(statement, None, row, found, subject, against=against))
             yield from facts
             if facts and (told or row.attribute != "employer" or against):
                 return
@@ -614,10 +629,10 @@ class _FactReader:
         if told:
             return
         known = of_language(Phrasing, "de")
-        thing = _first_match((*known.about_mine, *(known.about_owned if self.anyone else ())), statement.text)
+        thing = first_match((*known.about_mine, *(known.about_owned if self.anyone else ())), statement.text)
         if thing and thing["what"].casefold() not in relations():
             whose = thing.groupdict().get("whose") or self.subject
-            yield from self._becoming(statement, None, whose, thing["what"].casefold(), thing["said"])
+            yield from self._attribute_value(statement, None, whose, thing["what"].casefold(), thing["said"])
 
     def _german_subject(self, name: str | None) -> str:
         """The subject of a German clause; empty if it is nobody."""
@@ -625,11 +640,11 @@ class _FactReader:
             return self.subject
         code = relations().get(name.casefold())
         if code:
-            return self.names.get(code, f"{self._whose(german=True)} {name}")
+            return self.names.get(code, f"{self._possessive(german=True)} {name}")
         known = name in self.names or (self.anyone and name.casefold() not in _NAMES.none | not_german())
         return name if known else ""
 
-    def _values(self, raw: str, row: Predication, language: str) -> list[str]:
+    def _split_values(self, raw: str, row: Predication, language: str) -> list[str]:
         if not raw:
             return [""] if row.ends else []
         first, *more = _SPLIT.split(raw) if row.list else [raw]
@@ -640,14 +655,14 @@ class _FactReader:
         ends = (
             at
             for at, each in enumerate(more)
-            if len(each.split()) > _LONGEST_LISTED or speaks_of_somebody(each, language) or _TO_ME.search(each)
+            if len(each.split()) > _LONGEST_LISTED or begins_with_name(each, language) or _TO_ME.search(each)
         )
         clause = next(ends, len(more))
-        values = [self._value(piece, language) for piece in (first, *more[:clause])]
+        values = [self._trim_value(piece, language) for piece in (first, *more[:clause])]
         kept = [value for value in values if value]
         return kept if kept and values[0] else []
 
-    def _value(self, raw: str, language: str) -> str:
+    def _trim_value(self, raw: str, language: str) -> str:
         rows = cues(language)
         cut = rows.value_ends.search(raw)
         if rows.either.search(raw) or (cut and rows.limits.match(cut[0].strip())):
@@ -660,7 +675,7 @@ class _FactReader:
             return ""
         return value
 
-    def _fact(
+    def _make_fact(
         self,
         statement: Statement,
         said: Predicate | None,
@@ -674,13 +689,13 @@ class _FactReader:
     ) -> SaidFact:
         text, began = self._in_third_person(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
         new = cues(statement.language).just_now.search(statement.text) is not None
-        if new or attribute == "age" or holding_of(attribute) == "series":
+        if new or attribute == "age" or cardinality_of(attribute) == "series":
             # A measurement belongs to its day, and so does something that has "just" begun.
             text = self.quoted(statement)
         elif whole and whole in text:
             text = text.replace(whole, value)
         elif text != self.quoted(statement):
-            text = without_rest(text, value, statement.language)
+            text = without_remark(text, value, statement.language)
         return SaidFact(
             text=text,
             quote=statement.text,
@@ -690,7 +705,7 @@ class _FactReader:
             value=value,
             at=began or self.at,
             against=against,
-            adds=holding_of(attribute) == "set" and not against,
+            adds=cardinality_of(attribute) == "set" and not against,
             confidence=0.8,
             salience=0.8 if attribute in ("allergy", "avoids", "medication", "condition") else 0.6,
         )
@@ -705,10 +720,10 @@ class _FactReader:
         rows = cues(statement.language)
         past = said.tense in ("past", "perfect") if said else bool(rows.happened.search(statement.text))
         side = True if ahead or rows.coming.search(statement.text) else False if past else None
-        times = [] if each_year else self._times(statement.text, statement.language, ahead=side)
+        times = [] if each_year else self._moments_in(statement.text, statement.language, ahead=side)
         begun = [each for each in times if each.since or (said and said.tense in ("past", "perfect"))]
         began = begun[0].at if begun and self.at and begun[0].at <= self.at else None
-        text = dated(statement.text, times)
+        text = with_dates(statement.text, times)
         own = said is not None and (said.subject or said.start == said.verb_start)
         # "It broke yesterday and he comes on Friday": one clause may be about the past and the other about the future.
         apart = len(times) > 1 and _CLAUSES.search(statement.text, times[0].end, times[-1].start) is not None
@@ -718,7 +733,7 @@ class _FactReader:
         apart = apart or (led and not (times and times[0].start < len(leads)))
         if statement.language == "en" and said is not None and not apart and not cues("en").points.search(text):
             clause = text if said.subject else f"I {text[0].lower()}{text[1:]}" if own else text
-            now = predicate(clause, self._named(statement))
+            now = predicate(clause, self._known_names(statement))
             told = in_third_person(clause, now, self.who)
         else:
             # A quotation is verbatim: its day shows which "yesterday" is meant.
@@ -726,15 +741,15 @@ class _FactReader:
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
-    def _times(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
+    def _moments_in(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
-    def _as_stated(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
+    def _plain_fact(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
         """The statement itself, if it fills no slot."""
         text, _ = self._in_third_person(statement, said)
         at = self.at
         if kind == "episodic" and self.at:
-            times = self._times(statement.text, statement.language, ahead=False)
+            times = self._moments_in(statement.text, statement.language, ahead=False)
             past = [each.at for each in times if each.at <= self.at]
             at = past[0] + timedelta(hours=12) if past and past[0].date() != self.at.date() else self.at
         return SaidFact(
@@ -755,7 +770,7 @@ class _FactReader:
         """Whether a statement that fills no slot is quoted."""
         rows, text = cues(statement.language), statement.text
         if (
-            says("muddled", text)
+            has_cue("muddled", text)
             or rows.address.search(text)
             or rows.asks_within.match(text)
             or (rows.refers.match(text) and not self.answering)
@@ -765,11 +780,11 @@ class _FactReader:
             return False
         # "My wife Ana" alone states a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
-        if set(only_names) <= relations().keys() or not (telling(text) or figures(text)):
+        if set(only_names) <= relations().keys() or not (distinctive_words(text) or figures_by_quantity(text)):
             return False
         return is_worth_keeping(text)
 
-    def _kind(self, statement: Statement, said: Predicate | None) -> Kind:
+    def _event_or_fact(self, statement: Statement, said: Predicate | None) -> Kind:
         """Whether a statement describes an event or a fact."""
         rows, known = cues(statement.language), of_language(Facts, statement.language)
         if said is None:
@@ -780,18 +795,6 @@ class _FactReader:
         return "episodic" if past else "semantic"
 
 
-def _first_match(patterns: Iterable[str], text: str, *, whole: bool = False) -> re.Match[str] | None:
-    tries = (re.compile(pattern, re.I) for pattern in patterns)
-    return next((found for each in tries if (found := each.fullmatch(text) if whole else each.match(text))), None)
-
-
-def _fits(row: Predication, said: Predicate) -> bool:
-    """Whether a clause has the tense that a row of `says` requires."""
-    if said.over:
-        return said.tense != "future"
-    return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")
-
-
-def _reacts(row: Predication, statement: Statement) -> bool:
+def _body_reacts(row: Predication, statement: Statement) -> bool:
     """Whether somebody's body reacts, if a row of `says` requires it: "can't have nuts, she swells up"."""
-    return not row.reacts or says("reacts", f"{statement.sentence} {statement.behind}")
+    return not row.reacts or has_cue("reacts", f"{statement.sentence} {statement.behind}")

@@ -15,20 +15,20 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import cached_data, topic
 from ireneo.language.spoken import Attributes
 from ireneo.memories.record import (
     Evidence,
     MemoryId,
     Period,
     Record,
-    as_told_until,
-    day,
-    disputes,
+    format_day,
+    known_until,
+    objection_sentence,
+    objections,
     quoted,
-    said_against,
-    summed,
     supporting,
+    with_derived_fields,
 )
 from ireneo.short_repr import ShortRepr
 
@@ -72,11 +72,11 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 def timeline(records: Sequence[Record]) -> Timeline:
     """The timeline of the evidence of `records`, which state different values of one slot."""
-    claims = _claims(records)
+    claims = _sorted_evidence(records)
     points: list[Point] = []
-    disputed = {memory for piece, memory in claims if not _take_in(points, piece, memory)}
+    disputed = {memory for piece, memory in claims if not _insert_evidence(points, piece, memory)}
     return Timeline(
-        stretches=_stretches(points),
+        stretches=_periods_by_memory(points),
         disputed=frozenset(disputed),
         told=max(piece.recorded for piece, _ in claims),
     )
@@ -85,17 +85,17 @@ def timeline(records: Sequence[Record]) -> Timeline:
 def beliefs(records: Sequence[Record]) -> Iterator[tuple[datetime, dict[MemoryId, list[HeldPeriod]]]]:
     """The timeline as it was believed after each moment at which evidence was recorded."""
     points: list[Point] = []
-    for told, together in groupby(_claims(records), key=lambda claim: claim[0].recorded):
+    for told, together in groupby(_sorted_evidence(records), key=lambda claim: claim[0].recorded):
         for piece, memory in together:
-            _take_in(points, piece, memory)
-        yield told, _stretches(points)
+            _insert_evidence(points, piece, memory)
+        yield told, _periods_by_memory(points)
 
 
-def _claims(records: Sequence[Record]) -> list[tuple[Evidence, MemoryId]]:
-    return sorted(((each, record.id) for record in records for each in record.evidence), key=_in_order)
+def _sorted_evidence(records: Sequence[Record]) -> list[tuple[Evidence, MemoryId]]:
+    return sorted(((each, record.id) for record in records for each in record.evidence), key=_evidence_key)
 
 
-def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
+def _evidence_key(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
     piece, memory = claim
     return (
         piece.recorded,
@@ -108,7 +108,7 @@ def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
     )
 
 
-def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
+def _insert_evidence(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
     """Insert a piece of evidence; False if more trusted evidence contradicts it."""
     at = bisect_right(points, piece.at, key=lambda point: point.start) - 1
     before = points[at] if at >= 0 else None
@@ -121,9 +121,9 @@ def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
     if ends and before and before.id != memory and before.start == before.until == piece.at:
         # Something else ended at that moment, by the same evidence.
         return True
-    if holds and (not same or ends or piece.until) and _trust(points, at) > piece.trust:
+    if holds and (not same or ends or piece.until) and _trust_at(points, at) > piece.trust:
         return False
-    if before and not ends and _is_denied(before, piece, memory):
+    if before and not ends and _is_contradicted(before, piece, memory):
         return False
     point = Point(
         start=piece.at,
@@ -134,20 +134,20 @@ def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
     )
     replaces = before is not None and before.start == piece.at
     if holds and (replaces if not same else ends or piece.until):
-        _drop_rest(points, at, piece.trust)
+        _drop_repetitions(points, at, piece.trust)
     if replaces:
-        points[at] = replace(point, trust=max(_trust(points, at), piece.trust)) if same and not ends else point
+        points[at] = replace(point, trust=max(_trust_at(points, at), piece.trust)) if same and not ends else point
     else:
         points.insert(at + 1, point)
     return True
 
 
-def _is_denied(before: Point, piece: Evidence, memory: MemoryId) -> bool:
+def _is_contradicted(before: Point, piece: Evidence, memory: MemoryId) -> bool:
     """Whether more trusted evidence denies it, and nothing was said since."""
     return before.id == memory and before.until == before.start and before.trust > piece.trust
 
 
-def _drop_rest(points: list[Point], at: int, trust: float) -> None:
+def _drop_repetitions(points: list[Point], at: int, trust: float) -> None:
     """Drop repetitions of the value at a point that was corrected or has ended."""
     end = at + 1
     while end < len(points) and points[end].id == points[at].id and points[end - 1].covers(points[end].start):
@@ -155,7 +155,7 @@ def _drop_rest(points: list[Point], at: int, trust: float) -> None:
     points[at + 1 : end] = [each for each in points[at + 1 : end] if each.trust > trust]
 
 
-def _trust(points: Sequence[Point], at: int) -> float:
+def _trust_at(points: Sequence[Point], at: int) -> float:
     """The trust in the value at a point: that of its most trusted evidence without interruption."""
     most = points[at].trust
     while at > 0 and points[at - 1].id == points[at].id and points[at - 1].covers(points[at].start):
@@ -164,7 +164,7 @@ def _trust(points: Sequence[Point], at: int) -> float:
     return most
 
 
-def _stretches(points: Sequence[Point]) -> dict[MemoryId, list[HeldPeriod]]:
+def _periods_by_memory(points: Sequence[Point]) -> dict[MemoryId, list[HeldPeriod]]:
     found: dict[MemoryId, list[HeldPeriod]] = {}
     for point, following in zip(points, [*points[1:], None], strict=True):
         end, ended_by = point.until, None if point.until is None else point
@@ -195,20 +195,21 @@ def settle_values(records: Sequence[Record]) -> list[Record]:
     Values of a slot that holds several are settled separately, since a statement ends only the value that it names. The
     state is that at the time of the last evidence; `holds_at` answers for any other time.
     """
-    if len(records) > 1 and stand_together(records):
+    if len(records) > 1 and are_compatible(records):
         return [settled for each in sorted(records, key=lambda one: one.id) for settled in settle_values([each])]
     line = timeline(records)
     of_id = {each.id: each for each in records}
     return [
-        _settled(of_id[name], line.stretches.get(name, []), line.told, of_id, name in line.disputed)
+        _settle_record(of_id[name], line.stretches.get(name, []), line.told, of_id, name in line.disputed)
         for name in sorted(of_id)
     ]
 
 
-def stand_together(records: Sequence[Record]) -> bool:
+def are_compatible(records: Sequence[Record]) -> bool:
     """Whether the values of a key are true side by side: the attribute is a set, or one was added to the others."""
     return any(
-        holding_of(each.attribute) in ("set", "event") or any(piece.adds for piece in each.evidence) for each in records
+        cardinality_of(each.attribute) in ("set", "event") or any(piece.adds for piece in each.evidence)
+        for each in records
     )
 
 
@@ -217,13 +218,13 @@ def holds_at(record: Record, moment: datetime) -> bool:
     return not record.archived and record.state != "erased" and held_at(record.periods, moment)
 
 
-def _settled(
+def _settle_record(
     record: Record, stretches: list[HeldPeriod], told: datetime, of_id: Mapping[MemoryId, Record], disputed: bool
 ) -> Record:
     periods = tuple(each.period for each in stretches)
     last = periods[-1] if periods else None
     record = replace(
-        summed(record),
+        with_derived_fields(record),
         at=last.start if last else min(each.at for each in supporting(record) or record.evidence),
         periods=periods,
         valid_from=last.start if last else None,
@@ -246,21 +247,21 @@ def _settled(
     if end.id == record.id:
         return replace(record, state="retired", reason=_reason_ended(record, last.end), retired=end.recorded)
     by = of_id[end.id]
-    reason = f"Since {day(end.start)} {quoted(by.value or by.text)} holds in its place."
+    reason = f"Since {format_day(end.start)} {quoted(by.value or by.text)} holds in its place."
     return replace(record, state="superseded", reason=reason, superseded_by=by.id, retired=end.recorded)
 
 
 def _reason_disputed(record: Record, of_id: Mapping[MemoryId, Record]) -> str:
     if len(of_id) == 1:
         last = _newest_against(record)
-        said = f" {said_against(last)}" if last else ""
+        said = f" {objection_sentence(last)}" if last else ""
         return f"The {record.origin} is trusted less than the word against it.{said}"
-    return f"A more trusted word stands against what the {record.origin} said on {day(record.at)}."
+    return f"A more trusted word stands against what the {record.origin} said on {format_day(record.at)}."
 
 
 def _reason_denied(record: Record) -> str:
     last = _newest_against(record)
-    return said_against(last) if last else "Nothing speaks for it."
+    return objection_sentence(last) if last else "Nothing speaks for it."
 
 
 def _reason_ended(record: Record, end: datetime | None) -> str:
@@ -269,9 +270,11 @@ def _reason_ended(record: Record, end: datetime | None) -> str:
         return ""
     against = [each for each in record.evidence if each.against and each.at == end]
     if not against:
-        return f"It was so until {day(end)}."
+        return f"It was so until {format_day(end)}."
     last = max(against, key=lambda each: (each.trust, each.recorded))
-    return said_against(last, "that it is not so" if not last.timed else f"that it is not so since {day(end)}")
+    return objection_sentence(
+        last, "that it is not so" if not last.timed else f"that it is not so since {format_day(end)}"
+    )
 
 
 def _newest_against(record: Record) -> Evidence | None:
@@ -296,7 +299,7 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
     @property
     def against(self) -> tuple[str, ...]:
         """The objections to it, in sentences: by whom, when and why."""
-        return disputes(self.record)
+        return objections(self.record)
 
 
 def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at: datetime | None = None) -> list[Fact]:
@@ -307,13 +310,13 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
     """
     told = [each for each in records if each.state != "erased"]
     if believed_at is not None:
-        told = [each for record in told if (each := as_told_until(record, believed_at))]
+        told = [each for record in told if (each := known_until(record, believed_at))]
     if not told:
         return []
     of_id = {each.id: each for each in settle_values(told)}
     found = [
         Fact(record=of_id[name], period=period, believed_from=since, believed_to=until)
-        for name, period, since, until in _believed(told)
+        for name, period, since, until in _believed_periods(told)
     ]
     if at is not None:
         return [each for each in found if each.believed_to is None and held_at([each.period], at)]
@@ -323,10 +326,10 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
     )
 
 
-def _believed(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetime, datetime | None]]:
+def _believed_periods(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetime, datetime | None]]:
     """Each value with each of its periods, as it was last believed, and from when to when it was believed."""
-    if len(records) > 1 and stand_together(records):
-        return [each for record in records for each in _believed([record])]
+    if len(records) > 1 and are_compatible(records):
+        return [each for record in records for each in _believed_periods([record])]
     open_since: dict[tuple[MemoryId, datetime], tuple[datetime, Period]] = {}
     over: list[tuple[MemoryId, Period, datetime, datetime | None]] = []
     for told, stretches in beliefs(records):
@@ -378,21 +381,21 @@ _NO_PLURAL = ("ss", "us", "is", "os")
 def attribute_of(name: str) -> str:
     """The code of an attribute by its name in any language; without a code, the name in lower case."""
     plain = " ".join(name.casefold().replace("_", " ").split())
-    return _codes().get(plain, plain)
+    return _codes_by_name().get(plain, plain)
 
 
 def is_attribute(name: str) -> bool:
     """Whether a name is a known attribute, or somebody's favourite of a kind."""
     plain = " ".join(name.casefold().split())
-    return attribute_of(plain) in _codes().values() or plain.startswith(topic(Attributes).favourites)
+    return attribute_of(plain) in _codes_by_name().values() or plain.startswith(topic(Attributes).favourites)
 
 
 def seldom_changes(attribute: str) -> bool:
     """Whether values of an attribute last for years, so that they are kept about other people as well."""
-    return attribute in _SELDOM_CHANGES or holding_of(attribute) == "event"
+    return attribute in _SELDOM_CHANGES or cardinality_of(attribute) == "event"
 
 
-def holding_of(attribute: str) -> Holding:
+def cardinality_of(attribute: str) -> Holding:
     """How the values of an attribute relate, by its code or, without one, by the last word of its name.
 
     A plural holds several. By default a new value replaces the last one.
@@ -402,15 +405,15 @@ def holding_of(attribute: str) -> Holding:
     if known or not code:
         return known or "one"
     head, heads = code.split()[-1], topic(Attributes).heads
-    by_head = _HOLDING.get(_codes().get(head, head))
+    by_head = _HOLDING.get(_codes_by_name().get(head, head))
     for holding, words in heads.items():
         if head in words or head.removesuffix("s") in words:
             return "series" if holding == "series" else "set"
     return by_head or ("set" if _is_plural(head) else "one")
 
 
-@from_data
-def _codes() -> dict[str, str]:
+@cached_data
+def _codes_by_name() -> dict[str, str]:
     return {name: code for code, names in topic(Attributes).names.items() for name in (code.replace("_", " "), *names)}
 
 

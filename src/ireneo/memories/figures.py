@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Set
 from functools import lru_cache
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers
 from ireneo.language.words import terms
-from ireneo.memories.cues import all_cues, each_of
+from ireneo.memories.cues import all_cues, cue_patterns
 from ireneo.memories.rivals import with_digits
 from ireneo.patterns import lazy_re
 
@@ -22,10 +22,10 @@ _NO_MEASURE = ("date", "clock", "often")
 _FIGURE = lazy_re(
     lambda: (
         r"(?P<clock>\b\d{1,2}(?::[0-5]\d(?!:|\d)|\.[0-5]\d(?=\D|$)| ?[ap]m\b)(?: ?[ap]m\b)?"
-        rf"|\b\d{{1,2}} {either(topic(Phrasing).clock)}\b)"
+        rf"|\b\d{{1,2}} {any_of(topic(Phrasing).clock)}\b)"
         r"|(?P<money>[$€£] ?\d[\d.,]*)"
         r"|(?P<number>(?<![\w.,:])\d[\d.,]*\d|(?<![\w.,:])\d)"
-        rf"(?P<nth>{either(topic(Phrasing).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
+        rf"(?P<nth>{any_of(topic(Phrasing).ordinals)})?\.?(?: (?P<unit>[^\W\d_]+))?"
     ),
     re.I,
 )
@@ -33,11 +33,11 @@ _AMOUNT = lazy_re(
     lambda: (
         r"(?<![\w.,:/-])[$€£]? ?"
         r"(?P<number>\d{1,3}(?:[.,]\d{3})+|\d{2,6}(?:[.,]\d{1,2})?)(?![\d:/]|[.,]\d)(?P<thousand>k\b)?"
-        rf"(?P<nth>{either(topic(Phrasing).ordinals)}\b|%)?(?: (?P<next>[^\W\d_]+))?"
+        rf"(?P<nth>{any_of(topic(Phrasing).ordinals)}\b|%)?(?: (?P<next>[^\W\d_]+))?"
     ),
     re.I,
 )
-_SO_MUCH = lazy_re(lambda: rf"\b{either(topic(Facts).amounts)} [$€£]?$", re.I)
+_SO_MUCH = lazy_re(lambda: rf"\b{any_of(topic(Facts).amounts)} [$€£]?$", re.I)
 _THOUSANDS = lazy_re(r"[.,](?=\d{3})")
 _MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
@@ -46,46 +46,48 @@ _YEAR = lazy_re(r"(?:19|20)\d\d")
 
 
 @lru_cache(512)
-def figures(text: str) -> Mapping[str, frozenset[str]]:
+def figures_by_quantity(text: str) -> Mapping[str, frozenset[str]]:
     """The figures, days and opposites in a text, by measured quantity.
 
     Cached, since each statement is compared with the same memories.
     """
-    found, text = dict[str, set[str]](), with_digits(text, units())
-    told = [each for term in terms(text) for each in _kinds_of().get(term, ())]
-    told += [each for number in _FIGURE.finditer(text) if (each := _measured(number))]
+    found, text = dict[str, set[str]](), with_digits(text, units_by_term())
+    told = [each for term in terms(text) for each in _groups_by_term().get(term, ())]
+    told += [each for number in _FIGURE.finditer(text) if (each := _quantity_and_value(number))]
     told += [(_PRESSURE, f"{each[1]} {each[2]}") for each in topic(Phrasing).over.finditer(text)]
     told += [("often", each[0]) for each in topic(Facts).often.finditer(text)]
-    told += [("clock", each["clock"]) for pattern in each_of("clocks") for each in pattern.finditer(text)]
-    told += [(f"{APART} {each['of']}", each["nth"]) for pattern in each_of("grades") for each in pattern.finditer(text)]
+    told += [("clock", each["clock"]) for pattern in cue_patterns("clocks") for each in pattern.finditer(text)]
+    told += [
+        (f"{APART} {each['of']}", each["nth"]) for pattern in cue_patterns("grades") for each in pattern.finditer(text)
+    ]
     for kind, value in told:
         found.setdefault(kind.casefold(), set()).add(value.casefold())
     return {kind: frozenset(values) for kind, values in found.items()}
 
 
-def _measured(figure: re.Match[str]) -> tuple[str, str] | None:
+def _quantity_and_value(figure: re.Match[str]) -> tuple[str, str] | None:
     """The quantity that a figure measures, and its value; None for a year."""
     if figure["clock"]:
         return "clock", _BEHIND_FIGURES.sub("", figure["clock"]).replace(".", ":").removesuffix(":00")
     if figure["money"]:
         return "money", figure["money"].strip("$€£ .,")
     unit = next(iter(terms(figure["unit"] or "")), "")
-    if unit in months():
+    if unit in month_terms():
         return "date", f"{figure['number']} {unit}"
     if figure["nth"]:
         return "date", figure["number"]
     if unit.isdigit() or _YEAR.fullmatch(figure["number"]):
         return None
-    return units().get(unit, ""), figure["number"]
+    return units_by_term().get(unit, ""), figure["number"]
 
 
-def of_one_day(text: str) -> bool:
+def names_one_weekday(text: str) -> bool:
     """Whether a text names one day of the week."""
-    days = [values for kind, values in figures(text).items() if kind.startswith(WEEKDAY)]
+    days = [values for kind, values in figures_by_quantity(text).items() if kind.startswith(WEEKDAY)]
     return len(days) == 1 and len(days[0]) == 1
 
 
-def is_when(kind: str, values: Set[str]) -> bool:
+def is_time(kind: str, values: Set[str]) -> bool:
     """Whether figures are days or times: "Thursday", "at 3.15", "7 to 3"."""
     return kind.startswith(WEEKDAY) or kind == "clock" or (not kind and len(values) > 1)
 
@@ -106,19 +108,19 @@ def bare_numbers(text: str, *, told: bool = False) -> list[float]:
     With `told` only those with words for an amount before them: "it's 1,600", "I'm on 5,800".
     """
     found = []
-    text = with_digits(text, units())
+    text = with_digits(text, units_by_term())
     for hit in _AMOUNT.finditer(text):
         if told and not _SO_MUCH.search(text, 0, hit.start("number")):
             continue
         behind = next(iter(terms(hit["next"] or "")), "")
-        if hit["nth"] or behind in months() or units().get(behind, "") not in ("", *_MONEY):
+        if hit["nth"] or behind in month_terms() or units_by_term().get(behind, "") not in ("", *_MONEY):
             continue
         number = _THOUSANDS.sub("", hit["number"]).replace(",", ".")
         found.append(float(number) * (1_000 if hit["thousand"] else 1))
     return found
 
 
-def is_near(now: str, before: str) -> bool:
+def is_similar_number(now: str, before: str) -> bool:
     """Whether a text has only one number, which differs from an earlier text's but is of similar size."""
     numbers = set(bare_numbers(now, told=True))
     if len(numbers) != 1:
@@ -128,32 +130,32 @@ def is_near(now: str, before: str) -> bool:
     return one not in known and any(each and 0.5 <= one / each <= 2 for each in known)
 
 
-@from_data
-def prices() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+@cached_data
+def price_patterns() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """Patterns for a rent, pay or fee: of words about another price, and of words that identify it."""
     return tuple(
-        (lazy_re(either(known.prices_heard[thing]), re.I), lazy_re(either(patterns), re.I))
+        (lazy_re(any_of(known.prices_heard[thing]), re.I), lazy_re(any_of(patterns), re.I))
         for known in (each.known for each in all_cues().values())
         for thing, patterns in known.prices.items()
     )
 
 
-@from_data
-def months() -> frozenset[str]:
+@cached_data
+def month_terms() -> frozenset[str]:
     """The terms of the names of months."""
     return frozenset(term for word in month_numbers() for term in terms(word))
 
 
-@from_data
-def units() -> dict[str, str]:
+@cached_data
+def units_by_term() -> dict[str, str]:
     """Units by the terms that name them."""
     names = [(unit, word) for unit, words in topic(Numbers).units.items() for word in (unit, *words)]
     names += [(group.split()[0], word) for group in topic(Facts).measures for word in group.split()]
     return {term: unit for unit, word in names for term in terms(word)}
 
 
-@from_data
-def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
+@cached_data
+def _groups_by_term() -> dict[str, tuple[tuple[str, str], ...]]:
     """For each term, its groups of weekdays or opposites, and which member it is."""
     groups = [(SIDE, group.split()) for group in topic(Facts).opposites]
     groups += [(APART, group.split()) for group in topic(Facts).apart]
@@ -166,7 +168,7 @@ def _kinds_of() -> dict[str, tuple[tuple[str, str], ...]]:
     return kinds
 
 
-@from_data
-def series() -> tuple[re.Pattern[str], ...]:
+@cached_data
+def measurement_patterns() -> tuple[re.Pattern[str], ...]:
     """Patterns of measurements of one's life, in all languages."""
-    return tuple(lazy_re(either(patterns), re.I) for patterns in topic(Facts).series.values())
+    return tuple(lazy_re(any_of(patterns), re.I) for patterns in topic(Facts).series.values())

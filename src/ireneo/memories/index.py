@@ -76,7 +76,7 @@ def session_of(number: int) -> int:
     return number >> CLASS_BITS + ORDINAL_BITS
 
 
-def numbers_at(place: int) -> tuple[int, int]:
+def number_range(place: int) -> tuple[int, int]:
     """The first and the last possible number of a document at `place`, as a range of keys to read."""
     return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.language.files import either, of_language, topic
+from ireneo.language.files import any_of, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Kinds
@@ -20,12 +20,12 @@ from ireneo.language.words import base_forms, language_of_sentence, sentences
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import cues
 from ireneo.memories.earnest import BULLET, is_earnest
-from ireneo.memories.extract import said_facts, stated_fact
-from ireneo.memories.facts import holding_of
+from ireneo.memories.extract import extract_facts, single_fact
+from ireneo.memories.facts import cardinality_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, slot
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import telling, words_of
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 
 _ENGLISH = of_language(Kinds, "en")
@@ -39,7 +39,7 @@ LONGEST = 2_000
 """How many characters of a text are read."""
 
 
-class Guess(Struct, frozen=True, kw_only=True):
+class KindGuess(Struct, frozen=True, kw_only=True):
     """The presumed kind of a text; only a plain statement has a slot."""
 
     kind: Kind
@@ -52,40 +52,40 @@ class Guess(Struct, frozen=True, kw_only=True):
     """Whether it is stated, not supposed, joked or quoted."""
 
 
-_NUMBERED = lazy_re(lambda: rf"^[^\S\n]*(?:\d{{1,2}}[.)]|{_step()} \d{{1,2}}\b[.:)]?)\s+\S", re.I | re.M)
+_NUMBERED = lazy_re(lambda: rf"^[^\S\n]*(?:\d{{1,2}}[.)]|{_step_pattern()} \d{{1,2}}\b[.:)]?)\s+\S", re.I | re.M)
 _INLINE_NUMBERS = lazy_re(
-    lambda: rf"(?:^|\s)(?:{_step()} |\()?1[.):] \S.{{1,400}}\s(?:{_step()} |\()?2[.):] \S", re.S | re.I
+    lambda: rf"(?:^|\s)(?:{_step_pattern()} |\()?1[.):] \S.{{1,400}}\s(?:{_step_pattern()} |\()?2[.):] \S", re.S | re.I
 )
 _WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
 
 
-def _step() -> str:
-    return either(_ENGLISH.step)
+def _step_pattern() -> str:
+    return any_of(_ENGLISH.step)
 
 
 @lru_cache(256)
-def classify(text: str, speaker: str = "") -> Guess:
+def classify(text: str, speaker: str = "") -> KindGuess:
     """The kind of `text`, and its slot if it has one; `speaker` is who "I" is, if known.
 
     Cached: a text is classified for its draft, for its parts, and again for each of them.
     """
     looked_at = text[:LONGEST].replace("’", "'").strip()
     if _ENGLISH.failed.search(looked_at):
-        return Guess(kind="failure")
+        return KindGuess(kind="failure")
     if _is_procedure(looked_at):
-        return Guess(kind="procedural")
-    if fact := stated_fact(looked_at, speaker):
+        return KindGuess(kind="procedural")
+    if fact := single_fact(looked_at, speaker):
         return _guess_of(fact)
     if not is_earnest(looked_at):
-        return Guess(kind="episodic", earnest=False)
-    return Guess(kind="episodic" if _happened(looked_at) else "semantic")
+        return KindGuess(kind="episodic", earnest=False)
+    return KindGuess(kind="episodic" if _is_past_event(looked_at) else "semantic")
 
 
 class StatedPart(Struct, frozen=True, kw_only=True):
     """A statement in a text, to be remembered by itself."""
 
     text: str
-    guess: Guess
+    guess: KindGuess
 
 
 def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
@@ -98,12 +98,12 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
     whole = [StatedPart(text=text, guess=classify(text, speaker))]
     if whole[0].guess.kind in ("failure", "procedural") or len(text) > LONGEST:
         return whole
-    told = [fact for fact in _read(text, speaker) if fact.attribute or not fact.against]
+    told = [fact for fact in _facts_in(text, speaker) if fact.attribute or not fact.against]
     spans = list(_sentence_spans(text))
-    facts = _by_sentence([text[start:end] for start, end in spans], told)
+    facts = _facts_by_sentence([text[start:end] for start, end in spans], told)
     if facts is None:
         return whole
-    doubtful = _given_twice(told)
+    doubtful = _ambiguous_slots(told)
     parts: list[StatedPart] = []
     # The start of the last sentence that is clear alone, the end of the one before, and whether the last part fills no
     # slot.
@@ -113,32 +113,32 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
         slots = [] if doubtful & {_slot_of(fact) for fact in here} else _filled_slots(here, speaker)
         last = end
         if not slots and parts and rest:
-            parts[-1] = _without_slot(text[begun:end], speaker)
-        elif not slots and parts and _points_back(sentence):
+            parts[-1] = _slotless_part(text[begun:end], speaker)
+        elif not slots and parts and _refers_back(sentence):
             parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{between}{sentence}")
-        elif len(slots) == 1 and not _points_back(sentence) and not _says_instead(here, slots[0]):
+        elif len(slots) == 1 and not _refers_back(sentence) and not _replaces_old_fact(here, slots[0]):
             parts.append(StatedPart(text=sentence, guess=_guess_of(slots[0])))
             begun, rest = start, False
         else:
-            parts += [StatedPart(text=_sentence(words_of(fact.text)), guess=_guess_of(fact)) for fact in slots]
+            parts += [StatedPart(text=_as_sentence(unquoted_words(fact.text)), guess=_guess_of(fact)) for fact in slots]
             begun, rest = (
                 start,
                 not slots
-                or not telling(sentence)
-                <= {word for fact in here if fact.attribute for word in telling(words_of(fact.text))},
+                or not distinctive_words(sentence)
+                <= {word for fact in here if fact.attribute for word in distinctive_words(unquoted_words(fact.text))},
             )
             if rest:
-                parts.append(_without_slot(sentence, speaker))
-    return parts if len(parts) > 1 or (parts and telling(parts[0].text) != telling(text)) else whole
+                parts.append(_slotless_part(sentence, speaker))
+    return parts if len(parts) > 1 or (parts and distinctive_words(parts[0].text) != distinctive_words(text)) else whole
 
 
-def _says_instead(facts: Sequence[SaidFact], news: SaidFact) -> bool:
+def _replaces_old_fact(facts: Sequence[SaidFact], news: SaidFact) -> bool:
     """Whether a sentence has a clause about something no longer true: "Eve left Lyon, she lives in Oslo now"."""
     return any(fact.against and _slot_of(fact) == _slot_of(news) and fact.quote != news.quote for fact in facts)
 
 
-def _read(text: str, speaker: str) -> list[SaidFact]:
-    return said_facts(text.replace("’", "'"), speaker=speaker, at=None, anyone=True)
+def _facts_in(text: str, speaker: str) -> list[SaidFact]:
+    return extract_facts(text.replace("’", "'"), speaker=speaker, at=None, anyone=True)
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -154,7 +154,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
             known.add(sentence)
 
 
-def _by_sentence(said: Sequence[str], facts: Sequence[SaidFact]) -> list[list[SaidFact]] | None:
+def _facts_by_sentence(said: Sequence[str], facts: Sequence[SaidFact]) -> list[list[SaidFact]] | None:
     """The facts of each sentence; None if a fact is in none of them."""
     plain = [" ".join(sentence.replace("’", "'").split()) for sentence in said]
     out: list[list[SaidFact]] = [[] for _ in said]
@@ -172,11 +172,11 @@ def _slot_of(fact: SaidFact) -> str:
     return slot(fact.subject, fact.attribute)
 
 
-def _given_twice(facts: Sequence[SaidFact]) -> set[str]:
+def _ambiguous_slots(facts: Sequence[SaidFact]) -> set[str]:
     """The single-value slots for which a text gives two values, so that it is unclear which one is true."""
     values: dict[str, set[str]] = {}
     for fact in facts:
-        if fact.attribute and not fact.against and holding_of(fact.attribute) == "one":
+        if fact.attribute and not fact.against and cardinality_of(fact.attribute) == "one":
             values.setdefault(_slot_of(fact), set()).add(fact.value.casefold())
     return {name for name, said in values.items() if len(said) > 1}
 
@@ -189,24 +189,24 @@ def _filled_slots(facts: Sequence[SaidFact], speaker: str) -> list[SaidFact]:
     return [fact for fact in slots if not (fact.against and _slot_of(fact) in news)]
 
 
-def _points_back(sentence: str) -> bool:
+def _refers_back(sentence: str) -> bool:
     """Whether a sentence can't be understood without the one before it."""
     rows = cues(language_of_sentence(sentence))
     return bool(rows.refers.match(sentence) or rows.points.match(sentence) or rows.depends.match(sentence))
 
 
-def _without_slot(text: str, speaker: str) -> StatedPart:
+def _slotless_part(text: str, speaker: str) -> StatedPart:
     guess = classify(text, speaker)
-    return StatedPart(text=text, guess=Guess(kind=guess.kind, earnest=guess.earnest))
+    return StatedPart(text=text, guess=KindGuess(kind=guess.kind, earnest=guess.earnest))
 
 
-def _guess_of(fact: SaidFact) -> Guess:
+def _guess_of(fact: SaidFact) -> KindGuess:
     is_user = fact.subject.casefold() in topic(Facts).speaker
     subject = "user" if is_user else fact.subject
-    return Guess(kind="semantic", subject=subject, attribute=fact.attribute, value=fact.value, against=fact.against)
+    return KindGuess(kind="semantic", subject=subject, attribute=fact.attribute, value=fact.value, against=fact.against)
 
 
-def _sentence(words: str) -> str:
+def _as_sentence(words: str) -> str:
     told = words[0].upper() + words[1:]
     return told if told[-1] in ".!?…" else f"{told}."
 
@@ -215,7 +215,7 @@ def _is_procedure(text: str) -> bool:
     return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(_ENGLISH.steps.search(text))
 
 
-def _happened(text: str) -> bool:
+def _is_past_event(text: str) -> bool:
     """Whether the first verb is in the past and expresses an event."""
     known, words = _ENGLISH, _WORD.findall(text.lower())
     for at, word in enumerate(words):
@@ -318,13 +318,13 @@ def memory_draft(text: str, details: MemoryDetails, now: datetime) -> MemoryDraf
     _check_conditions(details.get("conditions", {}))
     _check_choice("kind", details.get("kind"), _KINDS)
     _check_choice("origin", details.get("origin"), _SOURCES)
-    return _draft(text.strip(), details, details.get("recorded") or now)
+    return _build_draft(text.strip(), details, details.get("recorded") or now)
 
 
-def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft:
+def _build_draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft:
     origin = details.get("origin", "user")
-    guess = _guess(text, details, origin)
-    _check_sense(details, guess.kind)
+    guess = _guess_with_details(text, details, origin)
+    _check_applicable(details, guess.kind)
     at, until = details.get("at"), details.get("until")
     if at and until and until < at:
         raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
@@ -332,7 +332,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         text=text,
         kind=guess.kind,
         # If only the end is known, it is also used as the time, whenever it began.
-        at=at or (until if until and until < recorded else _told_time(text, guess.kind, recorded)),
+        at=at or (until if until and until < recorded else _time_in_text(text, guess.kind, recorded)),
         recorded=recorded,
         until=until,
         origin=origin,
@@ -349,7 +349,7 @@ def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft
         against=bool(details.get("against", guess.against)),
         # A text that contradicts something says what is wrong with it.
         why=text if details.get("against", guess.against) else "",
-        adds=_adds(details, guess.attribute),
+        adds=_adds_value(details, guess.attribute),
         session=details.get("session", ""),
         project=details.get("project", ""),
         labels=tuple(dict.fromkeys(each.strip() for each in details.get("labels", ()))),
@@ -368,7 +368,7 @@ def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> 
         whole,
         text=part.text,
         kind=guess.kind,
-        at=whole.at if timed else _told_time(part.text, guess.kind, whole.recorded),
+        at=whole.at if timed else _time_in_text(part.text, guess.kind, whole.recorded),
         confidence=float(details.get("confidence", 0.8 if guess.earnest else 0.3)),
         subject=guess.subject,
         attribute=guess.attribute,
@@ -378,14 +378,14 @@ def part_draft(whole: MemoryDraft, part: StatedPart, details: MemoryDetails) -> 
     )
 
 
-def _told_time(text: str, kind: Kind, now: datetime) -> datetime:
+def _time_in_text(text: str, kind: Kind, now: datetime) -> datetime:
     """When something happened, or since when it is true, by the first past time in a text; else `now`."""
     times = moments(text[:LONGEST], now, language_of_sentence(text), ahead=False)
     past = [each for each in times if each.at.date() < now.date() and (not KINDS[kind].lasts or each.since)]
     return past[0].at if past else now
 
 
-def _check_sense(details: MemoryDetails, kind: Kind) -> None:
+def _check_applicable(details: MemoryDetails, kind: Kind) -> None:
     """Raise BadInput for details that make no sense for the memory's kind."""
     for name, kinds in _ONLY_OF.items():
         if details.get(name) and kind not in kinds:
@@ -395,10 +395,10 @@ def _check_sense(details: MemoryDetails, kind: Kind) -> None:
             )
 
 
-def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
+def _guess_with_details(text: str, details: MemoryDetails, origin: Source) -> KindGuess:
     """The kind and the slot; details take precedence over what the text says."""
-    kind = details.get("kind") or _kind_of_what_was_told(details)
-    slot = Guess(
+    kind = details.get("kind") or _kind_by_details(details)
+    slot = KindGuess(
         kind=kind or "semantic",
         subject=details.get("subject", "").strip(),
         attribute=details.get("attribute", "").strip(),
@@ -412,10 +412,10 @@ def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
         return slot if kind and found.kind != kind else found
     if not kind and found.kind != "semantic":
         return found
-    return _filled(slot, found)
+    return _complete_slot(slot, found)
 
 
-def _adds(details: MemoryDetails, attribute: str) -> bool:
+def _adds_value(details: MemoryDetails, attribute: str) -> bool:
     """Whether the slot is said to hold several values; that needs an attribute."""
     adds = bool(details.get("adds", False))
     if adds and not attribute:
@@ -423,7 +423,7 @@ def _adds(details: MemoryDetails, attribute: str) -> bool:
     return adds
 
 
-def _filled(slot: Guess, found: Guess) -> Guess:
+def _complete_slot(slot: KindGuess, found: KindGuess) -> KindGuess:
     """The given slot, completed from the text if that is about the same subject.
 
     So it makes no difference whether a fact's slot was given or read.
@@ -433,7 +433,7 @@ def _filled(slot: Guess, found: Guess) -> Guess:
     return replace(slot, attribute=slot.attribute or found.attribute, value=found.value)
 
 
-def _kind_of_what_was_told(details: MemoryDetails) -> Kind | None:
+def _kind_by_details(details: MemoryDetails) -> Kind | None:
     """The kind that one of the given details requires, if any does."""
     if details.get("signature") or details.get("conditions"):
         return "failure"

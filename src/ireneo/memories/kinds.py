@@ -20,15 +20,15 @@ from ireneo.memories.record import (
     MemoryId,
     Record,
     State,
-    day,
+    format_day,
+    format_month,
     likeness_key,
-    month,
-    normal,
-    said_against,
+    normalised_words,
+    objection_reason,
+    objection_sentence,
     slot,
-    summed,
     supporting,
-    why_against,
+    with_derived_fields,
     with_notes,
 )
 
@@ -71,7 +71,7 @@ class Encounters(Struct, frozen=True, kw_only=True):
 
 def activation(met: Iterable[Encounters], now: datetime, *, pace: float = 1.0, since: datetime | None = None) -> float:
     """How well a memory is retained, from 0 (never encountered) to 1: falls with time, rises with each encounter."""
-    total = _sum(met, now, pace, since)
+    total = _activation_sum(met, now, pace, since)
     return total / (total + math.exp(THRESHOLD))
 
 
@@ -91,14 +91,16 @@ def encounters(record: Record) -> list[Encounters]:
     return met
 
 
-def _sum(met: Iterable[Encounters], now: datetime, pace: float, since: datetime | None) -> float:
+def _activation_sum(met: Iterable[Encounters], now: datetime, pace: float, since: datetime | None) -> float:
     return math.fsum(
-        each.count * 2 / (math.sqrt(_age(each.last, now, pace, since)) + math.sqrt(_age(each.first, now, pace, since)))
+        each.count
+        * 2
+        / (math.sqrt(_paced_days(each.last, now, pace, since)) + math.sqrt(_paced_days(each.first, now, pace, since)))
         for each in met
     )
 
 
-def _age(moment: datetime, now: datetime, pace: float, since: datetime | None) -> float:
+def _paced_days(moment: datetime, now: datetime, pace: float, since: datetime | None) -> float:
     """Days since `moment`; those after `since` (None: all of them) are multiplied by `pace`."""
     days = max(0.0, (now - moment).total_seconds() / _DAY_SECONDS)
     if since is None:
@@ -173,7 +175,7 @@ class MemoryKind(ABC):
         """
         return settle_values(records)
 
-    def told_at(self, record: Record, at: datetime) -> datetime:
+    def effective_time(self, record: Record, at: datetime) -> datetime:
         """The time to which something said about a memory at a given time refers."""
         return at
 
@@ -215,7 +217,9 @@ class _Episodic(MemoryKind):
 
     def id(self, draft: MemoryDraft) -> MemoryId:
         when = draft.at.isoformat() if draft.at != draft.recorded else ""
-        return MemoryId(digest("m", b"episodic", normal(draft.text).encode(), draft.session.encode(), when.encode()))
+        return MemoryId(
+            digest("m", b"episodic", normalised_words(draft.text).encode(), draft.session.encode(), when.encode())
+        )
 
     def same(self, record: Record, draft: MemoryDraft) -> bool:
         # An event of one session may be denied in another.
@@ -226,18 +230,18 @@ class _Episodic(MemoryKind):
             return True
         return any(abs(draft.at - each) <= self.one_event for each in times)
 
-    def told_at(self, record: Record, at: datetime) -> datetime:
+    def effective_time(self, record: Record, at: datetime) -> datetime:
         # Events in the same words differ by their time.
         return record.at
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
-        return [self._settled(each) for each in sorted(records, key=lambda each: each.id)]
+        return [self._settle_one(each) for each in sorted(records, key=lambda each: each.id)]
 
-    def _settled(self, record: Record) -> Record:
+    def _settle_one(self, record: Record) -> Record:
         speaking, against = supporting(record), [each for each in record.evidence if each.against]
         timed = [each.at for each in speaking if each.timed]
         at = min(timed or [each.at for each in speaking or record.evidence])
-        record = replace(summed(record), at=at, reason="", retired=None, state=_unless_erased(record))
+        record = replace(with_derived_fields(record), at=at, reason="", retired=None, state=_unless_erased(record))
         if record.state == "erased":
             return record
         last = max((each.recorded for each in speaking), default=None)
@@ -245,9 +249,9 @@ class _Episodic(MemoryKind):
         if not denied:
             return record
         first = min(denied, key=lambda each: each.recorded)
-        reason = said_against(first, "that it did not happen")
+        reason = objection_sentence(first, "that it did not happen")
         if first.until is not None:
-            reason = f"It was told of {day(record.at)}, and held until {day(first.until)}."
+            reason = f"It was told of {format_day(record.at)}, and held until {format_day(first.until)}."
         return replace(record, state="retired", reason=reason, retired=first.recorded)
 
     def holds(self, record: Record, moment: datetime) -> bool:
@@ -271,7 +275,7 @@ class _Episodic(MemoryKind):
         return (("recency", 0.6 + 0.4 * self._activation(record, now)), ("salience", 0.75 + 0.5 * record.salience))
 
     def line(self, record: Record, now: datetime) -> str:
-        return with_notes(record.text, [day(record.when) if record.when else ""])
+        return with_notes(record.text, [format_day(record.when) if record.when else ""])
 
     def _activation(self, record: Record, now: datetime) -> float:
         pace = REFLECTED_PACE if record.reflected else 1.0
@@ -296,7 +300,7 @@ class _Semantic(MemoryKind):
         return likeness_key(draft.subject, draft.text)
 
     def id(self, draft: MemoryDraft) -> MemoryId:
-        said = normal(draft.value or draft.text) if draft.attribute else normal(draft.text)
+        said = normalised_words(draft.value or draft.text) if draft.attribute else normalised_words(draft.text)
         return MemoryId(digest("m", b"semantic", self.key(draft).encode(), said.encode()))
 
     def retention(self, record: Record, now: datetime) -> float:
@@ -317,10 +321,10 @@ class _Semantic(MemoryKind):
         if record.state == "disputed":
             notes.append("disputed")
         elif not holds_at(record, now) and record.valid_to:
-            notes.append(f"until {day(record.valid_to)}")
+            notes.append(f"until {format_day(record.valid_to)}")
         elif record.when is not None and not record.cue:
-            notes.append(_since(record.when))
-        return with_notes(record.text, [*notes, *_to_be_reconsidered(record)])
+            notes.append(_since_note(record.when))
+        return with_notes(record.text, [*notes, *_stale_notes(record)])
 
 
 class _Procedural(MemoryKind):
@@ -339,7 +343,7 @@ class _Procedural(MemoryKind):
         return likeness_key(draft.text)
 
     def id(self, draft: MemoryDraft) -> MemoryId:
-        return MemoryId(digest("m", b"procedural", self.key(draft).encode(), normal(draft.text).encode()))
+        return MemoryId(digest("m", b"procedural", self.key(draft).encode(), normalised_words(draft.text).encode()))
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
         """Different steps under the same name are versions, numbered in the order in which they were recorded."""
@@ -362,7 +366,7 @@ class _Procedural(MemoryKind):
         tries = record.helped + record.harmed
         notes = [f"helped {record.helped} of {tries} times"] if tries else []
         said = text if not about or text.casefold().startswith(about.casefold()) else f"{about}: {text}"
-        return with_notes(said, [*notes, *_to_be_reconsidered(record)])
+        return with_notes(said, [*notes, *_stale_notes(record)])
 
 
 class _Failure(MemoryKind):
@@ -387,16 +391,16 @@ class _Failure(MemoryKind):
         return True
 
     def settle(self, records: Sequence[Record]) -> list[Record]:
-        return [self._settled(each) for each in sorted(records, key=lambda each: each.id)]
+        return [self._settle_one(each) for each in sorted(records, key=lambda each: each.id)]
 
-    def _settled(self, record: Record) -> Record:
-        failed = sorted(supporting(record), key=_in_time)
-        worked = sorted((each for each in record.evidence if each.against), key=_in_time)
+    def _settle_one(self, record: Record) -> Record:
+        failed = sorted(supporting(record), key=_time_key)
+        worked = sorted((each for each in record.evidence if each.against), key=_time_key)
         shown = failed or worked
         spoken = [each for each in record.evidence if each.origin == "user"] if record.cue else []
         # Evidence with a time of its own comes before evidence dated by when a log was read.
         at = ([each for each in shown if each.when is not None] or shown)[-1].at
-        record = replace(summed(record), at=at, state=_unless_erased(record), reason="", retired=None)
+        record = replace(with_derived_fields(record), at=at, state=_unless_erased(record), reason="", retired=None)
         # A less trusted claim that something worked, which no run shows, isn't enough.
         worked = [each for each in worked if each.sources or each.trust >= record.trust or not failed]
         if spoken:
@@ -404,12 +408,12 @@ class _Failure(MemoryKind):
             failed, worked = ([each for each in some if each in spoken] for some in (failed, worked))
         if record.state == "erased" or not worked:
             return record
-        if failed and _in_time(worked[-1]) <= _in_time(failed[-1]):
+        if failed and _time_key(worked[-1]) <= _time_key(failed[-1]):
             return record
-        turned = next(each for each in worked if not failed or _in_time(each) > _in_time(failed[-1]))
+        turned = next(each for each in worked if not failed or _time_key(each) > _time_key(failed[-1]))
         # A log shows that it worked, or somebody only said so, which is worded differently.
-        seen = bool(turned.messages) and not why_against(turned)
-        reason = f"it worked on {day(turned.at)}." if seen else said_against(turned)
+        seen = bool(turned.messages) and not objection_reason(turned)
+        reason = f"it worked on {format_day(turned.at)}." if seen else objection_sentence(turned)
         reason = f"overturned: {reason[:1].lower()}{reason[1:]}"
         return replace(record, state="retired", reason=reason, retired=turned.recorded)
 
@@ -432,7 +436,7 @@ class _Failure(MemoryKind):
         times = len(supporting(record))
         sessions = record.sessions
         seen = f"seen {max(times, record.seen)} times" if times > 1 else ""
-        on = day(record.when) if record.when else ""
+        on = format_day(record.when) if record.when else ""
         notes = [
             f"{seen}, last on {on}" if seen and on else seen or on,
             f"in session {sessions[-1]}" if sessions else "",
@@ -449,18 +453,18 @@ def _unless_erased(record: Record) -> State:
     return "erased" if record.state == "erased" else "active"
 
 
-def _since(moment: datetime) -> str:
+def _since_note(moment: datetime) -> str:
     """Since when a fact is true; if the time has minutes, only that it was true then."""
     if moment.minute or moment.second or moment.microsecond:
-        return f"as of {day(moment)}"
-    return f"since {month(moment) if moment.day == 1 else day(moment)}"
+        return f"as of {format_day(moment)}"
+    return f"since {format_month(moment) if moment.day == 1 else format_day(moment)}"
 
 
-def _in_time(piece: Evidence) -> tuple[datetime, datetime]:
+def _time_key(piece: Evidence) -> tuple[datetime, datetime]:
     return piece.at, piece.recorded
 
 
-def _to_be_reconsidered(record: Record) -> list[str]:
+def _stale_notes(record: Record) -> list[str]:
     return [f"to be reconsidered: {record.stale.rstrip('.')}"] if record.stale else []
 
 
@@ -468,6 +472,6 @@ KINDS: dict[Kind, MemoryKind] = {kind.name: kind for kind in (_Episodic(), _Sema
 """The class of each kind."""
 
 
-def worth(record: Record, now: datetime) -> float:
+def score_factor(record: Record, now: datetime) -> float:
     """The product of the kind's own factors of a memory's score."""
     return math.prod(factor for _, factor in KINDS[record.kind].score(record, now))

@@ -19,12 +19,12 @@ from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
-from ireneo.language.words import in_standard, language_of_sentence, sentences
-from ireneo.memories.cues import cues, each_of, says
-from ireneo.memories.plans import is_plan, is_unheard_of, planned_for, unheard_of
+from ireneo.language.words import language_of_sentence, sentences, standardise
+from ireneo.memories.cues import cue_patterns, cues, has_cue
+from ireneo.memories.plans import is_marked_overdue, is_plan, mark_overdue, plan_deadline
 from ireneo.memories.remnants import PIECES
 from ireneo.memories.rivals import OPENING_NAME, number_words
-from ireneo.memories.wording import telling, words_of
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 
 _CONNECTIVES = topic(Connectives)
@@ -46,7 +46,7 @@ _FEW = 2
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
 
 
-class Passed(Struct, frozen=True, kw_only=True):
+class ExpiredPart(Struct, frozen=True, kw_only=True):
     """The outdated part of a quotation, and the rest."""
 
     until: datetime
@@ -63,9 +63,9 @@ class _End(Struct, frozen=True, kw_only=True):
     """Whether it is the day of a plan, which may have come true."""
 
 
-def passed(text: str, at: datetime, now: datetime) -> Passed | None:
+def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     """The part of a quotation from `at` that is over `now`; None if nothing is."""
-    said = _ends_of(text, at)
+    said = _sentence_ends(text, at)
     over = [end for _, end in said if end is not None and end.at < now]
     if not over:
         return None
@@ -73,12 +73,12 @@ def passed(text: str, at: datetime, now: datetime) -> Passed | None:
     # The rest may no longer answer the quoted question.
     frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
-    left = frame.replace(words_of(text), left) if left else ""
+    left = frame.replace(unquoted_words(text), left) if left else ""
     if left and any(each.planned for each in over):
-        left = unheard_of(left)
+        left = mark_overdue(left)
     if left == text:
         return None
-    return Passed(until=max(each.at for each in over), left=left)
+    return ExpiredPart(until=max(each.at for each in over), left=left)
 
 
 def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
@@ -87,10 +87,10 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
     for at, (sentence, end) in enumerate(said):
         stays = end is None or end.at >= now
         left = sentence if stays or end is None else end.left
-        is_short = len(telling(sentence)) < _FEW
-        if not left or (is_short and not (end is not None and end.planned) and not (at and says("for_good", left))):
+        is_short = len(distinctive_words(sentence)) < _FEW
+        if not left or (is_short and not (end is not None and end.planned) and not (at and has_cue("for_good", left))):
             continue
-        if stays and at and last < at - 1 and (is_short or says("points", left)) and says("for_good", left):
+        if stays and at and last < at - 1 and (is_short or has_cue("points", left)) and has_cue("for_good", left):
             # "Without latex. It gives me a rash": the lasting sentence refers to the one before it.
             yield said[at - 1][0]
         yield left
@@ -98,34 +98,34 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
 
 
 @lru_cache(4_096)
-def _ends_of(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
+def _sentence_ends(text: str, at: datetime) -> tuple[tuple[str, _End | None], ...]:
     """The sentences of a quotation, each with its end; empty if the text is not a quotation.
 
     Cached, since each message is compared with the same memories.
     """
-    own, asked_for = words_of(text), _question_of(text)
+    own, asked_for = unquoted_words(text), _question_of(text)
     if own == text:
         return ()
-    late = COUNTS_FOR if is_unheard_of(text) else timedelta()
+    late = COUNTS_FOR if is_marked_overdue(text) else timedelta()
     return tuple(
-        (each, _named_end(each, at) or _plan_end(each, at, late) or _end_of(each, asked_for, at))
+        (each, _named_end(each, at) or _plan_end(each, at, late) or _implied_end(each, asked_for, at))
         for each in sentences(own, small_opens=True)
     )
 
 
 def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
     """When a plan of the speaker's ends. None for the near future: such plans are assumed to come true."""
-    by = planned_for(sentence, at) if says("own", sentence) and is_plan(sentence, at) else None
+    by = plan_deadline(sentence, at) if has_cue("own", sentence) and is_plan(sentence, at) else None
     if by is None or by < at + _NEAR:
         return None
     return _End(at=by + late, left="" if late else sentence, planned=not late)
 
 
-def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
+def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     """The end of a sentence that doesn't name one; None if it is true for good, or an event."""
-    plain = in_standard(sentence)
+    plain = standardise(sentence)
     clauses = [each for each in PIECES.split(plain) if each.strip()]
-    if says("for_good", plain) or says("for_good", asked) or says("happened", asked):
+    if has_cue("for_good", plain) or has_cue("for_good", asked) or has_cue("happened", asked):
         return None
     language = language_of_sentence(plain)
     tenses = [_tense(each, language) for each in clauses]
@@ -134,7 +134,7 @@ def _end_of(sentence: str, asked: str, at: datetime) -> _End | None:
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
     # "In December we want to fly to Crete" is valid until December is over, and "my grant runs till 2027" until then.
     named = time_window(plain, at)
-    return _End(at=max(until, planned_for(plain, at) or until, (named and named.until) or until))
+    return _End(at=max(until, plan_deadline(plain, at) or until, (named and named.until) or until))
 
 
 def _question_of(text: str) -> str:
@@ -155,11 +155,11 @@ def _tense(clause: str, language: str) -> str:
 
 def _named_end(sentence: str, at: datetime) -> _End | None:
     """The end that a sentence names: "till June", "for three weeks"."""
-    if says("lasted", in_standard(sentence)):
+    if has_cue("lasted", standardise(sentence)):
         return None
     language = language_of_sentence(sentence)
     found, end = cues(language).lasts_until.search(sentence), None
-    patterns = [] if found else [each for each in each_of("lasts_for") if each.search(sentence)]
+    patterns = [] if found else [each for each in cue_patterns("lasts_for") if each.search(sentence)]
     if not found and not patterns:
         return None
     ahead = [each for each in moments(sentence, at, language, ahead=True) if each.at > at]

@@ -45,7 +45,7 @@ class Vectors:
         self._rows = 0
         self._gone = 0
         self._dimensions = 0
-        self._take_room(0, 0)
+        self._allocate(0, 0)
 
     def __len__(self) -> int:
         return self._rows - self._gone
@@ -90,8 +90,8 @@ class Vectors:
             raise ValueError(f"the question has {len(query)} dimensions, and the vectors have {self._dimensions}")
         asked = np.frombuffer(query, np.int8)
         length = float(_inverse_lengths(asked[np.newaxis])[0])
-        rows = self._likely(asked, k) if self._rows > EXACT_BELOW else np.flatnonzero(self._live())
-        cosines = self._products(asked, rows) * self._inverse[rows] * np.float32(length)
+        rows = self._candidate_rows(asked, k) if self._rows > EXACT_BELOW else np.flatnonzero(self._used_rows())
+        cosines = self._dot_products(asked, rows) * self._inverse[rows] * np.float32(length)
         if len(rows) > k:
             # All that are as near as the last of them, so that the choice doesn't depend on their order in memory.
             kept = cosines >= np.partition(cosines, len(rows) - k)[len(rows) - k]
@@ -100,19 +100,19 @@ class Vectors:
         order = np.lexsort((-documents, -cosines))[:k]
         return [(int(documents[each]), float(cosines[each])) for each in order]
 
-    def _likely(self, asked: NDArray[np.int8], k: int) -> Rows:
+    def _candidate_rows(self, asked: NDArray[np.int8], k: int) -> Rows:
         """The rows whose signs differ least from the question's, including all ties with the last."""
         differ = np.zeros(self._rows, np.uint16)
         words, counts = np.empty(self._rows, np.uint64), np.empty(self._rows, np.uint8)
         for signs, word in zip(self._signs, _signs(asked[np.newaxis])[0], strict=True):
             np.bitwise_xor(signs[: self._rows], word, out=words)
             differ += np.bitwise_count(words, out=counts)
-        differ[~self._live()] = np.iinfo(np.uint16).max
+        differ[~self._used_rows()] = np.iinfo(np.uint16).max
         wanted = min(max(CANDIDATES, CANDIDATES_EACH * k, self._rows // ONE_IN), len(self))
         most = int(np.searchsorted(np.bincount(differ, minlength=1).cumsum(), wanted))
         return np.flatnonzero(differ <= most)
 
-    def _products(self, asked: NDArray[np.int8], rows: Rows) -> Floats:
+    def _dot_products(self, asked: NDArray[np.int8], rows: Rows) -> Floats:
         """The dot product of the question with each of `rows`."""
         question = asked.astype(np.float32)
         found = np.empty(len(rows), np.float32)
@@ -121,7 +121,7 @@ class Vectors:
             np.dot(self._bytes[rows[block]].astype(np.float32), question, out=found[block])
         return found
 
-    def _live(self) -> NDArray[np.bool_]:
+    def _used_rows(self) -> NDArray[np.bool_]:
         live: NDArray[np.bool_] = self._documents[: self._rows] != _GONE
         return live
 
@@ -136,9 +136,9 @@ class Vectors:
 
     def _make_room(self, dimensions: int, more: int) -> None:
         """Close the gaps, and make room for `more` rows and a quarter in addition."""
-        live = np.flatnonzero(self._live())
+        live = np.flatnonzero(self._used_rows())
         old, signs, documents, inverse = self._bytes, self._signs, self._documents, self._inverse
-        self._take_room(dimensions, (len(live) + more) * 5 // 4)
+        self._allocate(dimensions, (len(live) + more) * 5 // 4)
         self._rows, self._gone = len(live), 0
         if len(live):
             self._bytes[: len(live)] = old[live]
@@ -146,7 +146,7 @@ class Vectors:
             self._documents[: len(live)] = documents[live]
             self._inverse[: len(live)] = inverse[live]
 
-    def _take_room(self, dimensions: int, rows: int) -> None:
+    def _allocate(self, dimensions: int, rows: int) -> None:
         self._dimensions = dimensions
         self._bytes = np.zeros((rows, dimensions), np.int8)
         # Stored by word, not by row, so that each pass reads memory sequentially.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Names, Persons
@@ -38,17 +38,17 @@ LONGER = 4
 """By how many letters the forms of a name may differ in length."""
 _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LARGE = rf"({CAPITAL}[\w'’-]{{1,40}})"
-_CALLED_SO = lazy_re(lambda: rf"\b(?i:{either(topic(Persons).named)}){_LARGE}")
+_CALLED_SO = lazy_re(lambda: rf"\b(?i:{any_of(topic(Persons).named)}){_LARGE}")
 
 
-class MaySpeak(Struct, frozen=True, kw_only=True):
+class PossibleMention(Struct, frozen=True, kw_only=True):
     """A sentence that may be about somebody, and why."""
 
     sentence: str
     why: str
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class NamedText(Struct, frozen=True, kw_only=True):
     """A text to be searched, with the caller's name for it."""
 
     id: str
@@ -63,7 +63,7 @@ class Person:
         self.name = " ".join(name.split())
         words = self.name.split()
         self._folded = {word.casefold() for word in words}
-        self._said = _phrase(self.name)
+        self._said = _name_pattern(self.name)
         self.others: dict[str, str] = {}
         """Other names, each with the reason for it."""
         self.roles: dict[str, str] = {}
@@ -73,12 +73,12 @@ class Person:
         held = list(texts)
         for text in held:
             if self._said.search(text):
-                self._learn(text)
+                self._learn_names(text)
         for text in held:
             self._learn_forms(text)
         self._pronouns = self._pronouns_of(held)
-        self._by_role = _any_of(self.roles)
-        self._others = _owned(self._roles_of_others())
+        self._by_role = _role_pattern(self.roles)
+        self._others = _possessive_pattern(self._roles_of_others())
 
     def _pronouns_of(self, texts: Sequence[str]) -> frozenset[str]:
         """The pronouns that may refer to them: by their relation, or else the most frequent after the name."""
@@ -104,24 +104,24 @@ class Person:
         """Whether the name occurs in a text."""
         return self._said.search(text) is not None
 
-    def mentions(self, texts: Sequence[Told]) -> Iterator[tuple[str, MaySpeak]]:
+    def mentions(self, texts: Sequence[NamedText]) -> Iterator[tuple[str, PossibleMention]]:
         """The sentences of consecutive texts that may be about them without naming them, by text."""
         open_for = 0
         for at, each in enumerate(texts):
             named = self.named_in(each.text)
             ahead = any(self.named_in(one.text) for one in texts[at + 1 : at + 1 + AHEAD])
             for sentence in sentences(each.text, small_opens=True):
-                why = self.why(sentence, follows=open_for > 0, ahead=ahead)
+                why = self.mention_reason(sentence, follows=open_for > 0, ahead=ahead)
                 if named or why.startswith("“"):
                     open_for = CHAIN + 1
                 elif self._others.search(sentence):
                     open_for = 0
                 if why and not self.named_in(sentence):
-                    yield each.id, MaySpeak(sentence=sentence, why=why)
+                    yield each.id, PossibleMention(sentence=sentence, why=why)
                     open_for = max(open_for, CHAIN)
             open_for -= 1
 
-    def why(self, sentence: str, *, follows: bool = False, ahead: bool = False) -> str:
+    def mention_reason(self, sentence: str, *, follows: bool = False, ahead: bool = False) -> str:
         """Why a sentence may be about them; empty if nothing indicates it."""
         words = [word.casefold() for word in _WORD.findall(sentence)]
         for word in words:
@@ -138,21 +138,21 @@ class Person:
             return f"{pronoun} may be {self.name}, who is named soon after"
         return ""
 
-    def _learn(self, text: str) -> None:
+    def _learn_names(self, text: str) -> None:
         """Read a text with their name for their other names."""
         known = topic(Persons)
-        name, called = re.escape(self.name), either(known.called)
+        name, called = re.escape(self.name), any_of(known.called)
         role = r"(?P<role>[^\W\d_][\w-]{1,30})"
         for sentence in sentences(text, small_opens=True):
             if not self._said.search(sentence):
                 continue
             for pattern in (
-                rf"\b{either(known.owned)} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}\b",
-                rf"\b{name}(?: ?{called}){{1,2}} ?(?:\w+ )?{either(known.owned)} (?:\w+ ){{0,2}}?{role}\b",
+                rf"\b{any_of(known.owned)} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}\b",
+                rf"\b{name}(?: ?{called}){{1,2}} ?(?:\w+ )?{any_of(known.owned)} (?:\w+ ){{0,2}}?{role}\b",
             ):
                 for found in re.finditer(pattern, sentence, re.I):
-                    self._take_role(found["role"].casefold(), sentence)
-            so = either(known.known_as)
+                    self._add_role(found["role"].casefold(), sentence)
+            so = any_of(known.known_as)
             alias = rf"\b{name}\W+(?:\w+ )?{so} {_LARGE}|{_LARGE}\W+(?:is )?{so} {name}\b"
             for found in re.finditer(alias, sentence):
                 self.others.setdefault((found[1] or found[2]).casefold(), f"so it says: {sentence}")
@@ -161,7 +161,7 @@ class Person:
         for found in _CALLED_SO.finditer(text):
             self.others.setdefault(found[1].casefold(), f"so it says: {found[0]}")
 
-    def _take_role(self, role: str, sentence: str) -> None:
+    def _add_role(self, role: str, sentence: str) -> None:
         known = topic(Persons)
         if role not in known.roles:
             return
@@ -191,38 +191,38 @@ def is_form(word: str, name: str) -> bool:
     )
 
 
-def _phrase(name: str) -> re.Pattern[str]:
+def _name_pattern(name: str) -> re.Pattern[str]:
     pieces = r"\s+".join(map(re.escape, name.split()))
     return re.compile(rf"(?<!\w){pieces}(?!\w)", re.I)
 
 
-def _any_of(roles: Iterable[str]) -> re.Pattern[str] | None:
+def _role_pattern(roles: Iterable[str]) -> re.Pattern[str] | None:
     """A pattern for one of `roles` of a known person: with a possessive, or capitalised like a name."""
     listed = sorted(roles, key=len, reverse=True)
     if not listed:
         return None
-    large = either(re.escape(role.capitalize()) for role in listed)
-    return re.compile(rf"{_owned(listed).pattern}|\b({large})\b")
+    large = any_of(re.escape(role.capitalize()) for role in listed)
+    return re.compile(rf"{_possessive_pattern(listed).pattern}|\b({large})\b")
 
 
-def _owned(roles: Iterable[str]) -> re.Pattern[str]:
-    owned = either(each for each in topic(Persons).owned if each not in ("a", "an"))
-    listed = either(map(re.escape, roles)).replace("(?:", "(", 1)
+def _possessive_pattern(roles: Iterable[str]) -> re.Pattern[str]:
+    owned = any_of(each for each in topic(Persons).owned if each not in ("a", "an"))
+    listed = any_of(map(re.escape, roles)).replace("(?:", "(", 1)
     return re.compile(rf"(?i:\b{owned} (?:\w+ ){{0,2}}?{listed}\b)")
 
 
-_MAYBE = lazy_re(lambda: either(of_language(Phrasing, "en").may_be_name))
+_MAYBE = lazy_re(lambda: any_of(of_language(Phrasing, "en").may_be_name))
 _ANY_WORD = lazy_re(r"\w+")
 _LONGEST_BEFORE = 2_000
 """How many characters of earlier messages are read."""
 
 
 @cache
-def _pronoun(language: str) -> re.Pattern[str]:
-    return re.compile(either(of_language(Phrasing, language).pronoun), re.I)
+def _pronoun_pattern(language: str) -> re.Pattern[str]:
+    return re.compile(any_of(of_language(Phrasing, language).pronoun), re.I)
 
 
-def names_of(known: Sequence[Record]) -> dict[str, str]:
+def names_by_relation(known: Sequence[Record]) -> dict[str, str]:
     """The names of the speaker's sister, boss or dog, by the code of the relation and by the name itself."""
     names: dict[str, str] = {}
     for record in known:
@@ -231,15 +231,15 @@ def names_of(known: Sequence[Record]) -> dict[str, str]:
     return names
 
 
-def is_called(term: str, record: Record) -> bool:
+def may_mean_person(term: str, record: Record) -> bool:
     """Whether a word may refer to the person that a memory names: "girl" for a daughter, but not for a son."""
     word = _relation_terms().get(term, "")
     if not word or relations()[word] != attribute_of(record.attribute):
         return False
-    return not {_side(word), _side(record.text)} >= {"he", "she"}
+    return not {_gender(word), _gender(record.text)} >= {"he", "she"}
 
 
-@from_data
+@cached_data
 def _relation_terms() -> dict[str, str]:
     """Map each word for somebody's relative, friend or pet to its term."""
     return {term: word for word in sorted(relations()) if " " not in word for term in terms(word)}
@@ -255,7 +255,7 @@ class Antecedents:
         """
         self._anyone = anyone
         self._sides = {
-            each.value: side for each in known if each.attribute in relations() if (side := _side(each.text))
+            each.value: side for each in known if each.attribute in relations() if (side := _gender(each.text))
         }
         self._before = before[-_LONGEST_BEFORE:]
         self._text = text
@@ -263,23 +263,25 @@ class Antecedents:
 
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
         """Replace the pronoun of a statement by a name; unchanged if that is ambiguous."""
-        found = _pronoun(statement.language).match(statement.text)
+        found = _pronoun_pattern(statement.language).match(statement.text)
         start = max(self._text.find(statement.text, self._text.find(statement.sentence, self._at)), self._at)
         heard, self._at = self._text[:start], start
-        if found is None or statement.made_up or _of_somebody_else().search(heard):
+        if found is None or statement.made_up or _other_relative_pattern().search(heard):
             return statement
         side = "he" if found["word"].casefold() in topic(Persons).he else "she"
-        whom = self._meant(heard, names, side, statement.language) or (
-            self._meant(self._before, names, side, statement.language) if not _may_be_somebody(heard, names) else None
+        whom = self._only_candidate(heard, names, side, statement.language) or (
+            self._only_candidate(self._before, names, side, statement.language)
+            if not _names_stranger(heard, names)
+            else None
         )
         if whom is None:
             return statement
         if statement.language == "de":
             return replace(statement, text=f"{whom} {statement.text[found.end() :]}")
-        said = f" {_verb(found['short'][1:].casefold(), found['next'].casefold())}" if found["short"] else ""
+        said = f" {_expand_verb(found['short'][1:].casefold(), found['next'].casefold())}" if found["short"] else ""
         return replace(statement, text=f"{whom}{said}{statement.text[found.end() :]}")
 
-    def _meant(self, text: str, names: Mapping[str, str], side: str, language: str) -> str | None:
+    def _only_candidate(self, text: str, names: Mapping[str, str], side: str, language: str) -> str | None:
         """The only person in a text who may be meant."""
         said = dict[str, str]()
         for who, theirs in self._mentions(text, names):
@@ -288,15 +290,15 @@ class Antecedents:
         if (
             len(fits) != 1
             or not (said[fits[0]] or self._anyone)
-            or (language != "de" and _may_be_somebody(text, names, said))
+            or (language != "de" and _names_stranger(text, names, said))
         ):
             return None
         return fits[0]
 
     def _mentions(self, text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """The people that a text names or calls somebody's, each with "he" or "she" if known."""
-        for found in _relative().finditer(text):
-            name, side = found["name"], _side(found["word"])
+        for found in _relative_pattern().finditer(text):
+            name, side = found["name"], _gender(found["word"])
             if name in names.values():
                 self._sides.setdefault(name, side)
                 yield name, side
@@ -309,7 +311,7 @@ class Antecedents:
                 yield name, self._sides.get(name, "")
 
 
-def _verb(short: str, following: str) -> str:
+def _expand_verb(short: str, following: str) -> str:
     """The verb that is contracted before a word: "she's moved", "she's married", "she'll move"."""
     if short == "ll":
         return "will"
@@ -318,7 +320,7 @@ def _verb(short: str, following: str) -> str:
     return "has" if done and not states else "is"
 
 
-def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = ()) -> bool:
+def _names_stranger(text: str, names: Mapping[str, str], said: Iterable[str] = ()) -> bool:
     parts = {word for name in (*names.values(), *said) for word in name.split()}
     return any(
         found["name"] not in parts and found["name"].casefold() not in topic(Names).none
@@ -326,16 +328,16 @@ def _may_be_somebody(text: str, names: Mapping[str, str], said: Iterable[str] = 
     )
 
 
-def _side(text: str) -> str:
+def _gender(text: str) -> str:
     """Return "he" or "she" by the first word that determines it; empty if none does."""
     for word in _ANY_WORD.findall(text.casefold()):
-        if side := _side_of().get(word):
+        if side := _gender_by_word().get(word):
             return side
     return ""
 
 
-@from_data
-def _side_of() -> dict[str, str]:
+@cached_data
+def _gender_by_word() -> dict[str, str]:
     """Map words for people to "he" or "she", except words that may be either in some language ("partner")."""
     known = [of_language(Facts, code) for code in LANGUAGES]
     either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
@@ -343,19 +345,19 @@ def _side_of() -> dict[str, str]:
     return {word: side for word, side in sides.items() if word not in either_one}
 
 
-@from_data
-def _of_somebody_else() -> re.Pattern[str]:
+@cached_data
+def _other_relative_pattern() -> re.Pattern[str]:
     """A pattern for a relative of somebody else, to whom "she" or "he" may refer afterwards: "her mum came"."""
-    words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
+    words = any_of(sorted(map(re.escape, relations()), key=len, reverse=True))
     known = topic(Persons)
-    whose = either(sorted({*known.she, *known.he, *known.they}, key=len, reverse=True))
+    whose = any_of(sorted({*known.she, *known.he, *known.they}, key=len, reverse=True))
     return lazy_re(rf"\b{whose} (?:[a-zäöü-]+ )?{words}\b", re.I)
 
 
-@from_data
-def _relative() -> re.Pattern[str]:
+@cached_data
+def _relative_pattern() -> re.Pattern[str]:
     """A pattern for somebody's relative, with the name after it."""
-    words = either(sorted(map(re.escape, relations()), key=len, reverse=True))
+    words = any_of(sorted(map(re.escape, relations()), key=len, reverse=True))
     return lazy_re(
         rf"\b(?P<whose>(?i:my|our|meine?|unsere?)) (?:[a-zäöü-]+ ){{0,2}}?(?P<word>(?i:{words}))\b"
         rf"(?:,? (?:is called |is |called |named |heißt )?(?P<name>{CAPITAL}[\w-]+))?"

@@ -13,11 +13,11 @@ from functools import lru_cache
 
 from ireneo.language.files import CAPITAL
 from ireneo.language.moments import moments
-from ireneo.language.words import in_standard, language_of_sentence, terms
-from ireneo.memories.cues import clause_words, cues, says
-from ireneo.memories.facts import holding_of
+from ireneo.language.words import language_of_sentence, standardise, terms
+from ireneo.memories.cues import clause_words, cues, has_cue
+from ireneo.memories.facts import cardinality_of
 from ireneo.memories.record import MemoryDraft, Record
-from ireneo.memories.wording import heard, telling
+from ireneo.memories.wording import comparable_words, distinctive_words
 from ireneo.patterns import lazy_re
 
 _BREAKS = lazy_re(lambda: rf"(?P<sign>[,;:.!–—] (?:{clause_words()} )?| {clause_words()} )", re.I)
@@ -31,25 +31,22 @@ _SHORT = 4
 
 _DAY = lazy_re(rf"\d{{1,2}}\.? {CAPITAL}")
 _NAME = lazy_re(rf"(?<=\w ){CAPITAL}[\w-]+")
-_UNHEARD = {
-    "en": "It is not known whether it came to that.",
-    "de": "Ob es dazu kam, ist nicht bekannt.",
-}
+_UNHEARD = {"en": "It is not known whether it came to that.", "de": "Ob es dazu kam, ist nicht bekannt."}
 
 
 def is_plan(text: str, at: datetime | None) -> bool:
     """Whether a clause said at `at` announces a change, or cancels a planned one."""
-    plain = in_standard(text)
+    plain = standardise(text)
     language = language_of_sentence(plain)
     rows = cues(language)
     if rows.will_be.search(plain) or rows.not_planned.search(plain):
         return True
     if at is None or not rows.to_come.search(plain) or rows.happened.search(plain):
         return False
-    return planned_for(plain, at) is not None
+    return plan_deadline(plain, at) is not None
 
 
-def planned_for(text: str, at: datetime) -> datetime | None:
+def plan_deadline(text: str, at: datetime) -> datetime | None:
     """When the plan in a text from `at` should have happened at the latest; None if it names no future day."""
     found = moments(text, at, language_of_sentence(text), ahead=True)
     days = [each.at + timedelta(days=7) for each in found if each.at > at and _DAY.search(each.written)]
@@ -57,12 +54,12 @@ def planned_for(text: str, at: datetime) -> datetime | None:
     return max((each for each in (*days, *months) if each > at), default=None)
 
 
-def unheard_of(text: str) -> str:
+def mark_overdue(text: str) -> str:
     """Mark the quotation of a plan whose day has passed."""
     return f"{text} {_UNHEARD['de' if language_of_sentence(text) == 'de' else 'en']}"
 
 
-def is_unheard_of(text: str) -> bool:
+def is_marked_overdue(text: str) -> bool:
     """Whether a quotation is marked as a plan whose day has passed."""
     return text.endswith(tuple(_UNHEARD.values()))
 
@@ -70,7 +67,7 @@ def is_unheard_of(text: str) -> bool:
 @lru_cache(512)
 def without_plans(text: str, at: datetime) -> str:
     """The clauses of a sentence that aren't only about the future; cached, since it is needed often."""
-    if not any(says(cue, text) for cue in ("will_be", "to_come", "not_planned")):
+    if not any(has_cue(cue, text) for cue in ("will_be", "to_come", "not_planned")):
         return text
     clauses: list[str] = []
     start = 0
@@ -84,7 +81,7 @@ def without_plans(text: str, at: datetime) -> str:
     return text if len(kept) == len(clauses) else "".join(kept).strip(" ,;:–—")
 
 
-def is_coming(text: str) -> bool:
+def is_future(text: str) -> bool:
     """Whether a statement is about the future, such as an appointment."""
     return cues(language_of_sentence(text)).coming.search(text) is not None
 
@@ -96,27 +93,27 @@ def planned_places(held: Sequence[Record]) -> frozenset[str]:
 
 @lru_cache(4_096)
 def _places_to_go(text: str) -> Sequence[str]:
-    return _NAME.findall(heard(text)) if says("moves", heard(text)) else ()
+    return _NAME.findall(comparable_words(text)) if has_cue("moves", comparable_words(text)) else ()
 
 
-def called_off(words: str, held: Sequence[Record]) -> list[Record]:
+def cancelled_plans(words: str, held: Sequence[Record]) -> list[Record]:
     """The plans that a statement cancels, or the only plan to move of somebody who stays."""
-    if not any(says(cue, words) for cue in OFF):
+    if not any(has_cue(cue, words) for cue in OFF):
         return []
-    plans = [each for each in held if not each.attribute and is_plan(heard(each.text), each.at)]
+    plans = [each for each in held if not each.attribute and is_plan(comparable_words(each.text), each.at)]
     # "Crete is off, Ines broke her leg" cancels nothing about Ines.
-    clauses = [each for each in _CLAUSES.split(words) if any(says(cue, each) for cue in OFF)]
-    said = telling(" ".join(clauses or [words]))
-    off = says("calls_off", words) or says("not_planned", words)
-    moving = [each for each in plans if says("moves", heard(each.text))]
+    clauses = [each for each in _CLAUSES.split(words) if any(has_cue(cue, each) for cue in OFF)]
+    said = distinctive_words(" ".join(clauses or [words]))
+    off = has_cue("calls_off", words) or has_cue("not_planned", words)
+    moving = [each for each in plans if has_cue("moves", comparable_words(each.text))]
     # Somebody who stays "in Bath" still plans to move there.
-    same = [each for each in plans if said & telling(each.text) and (off or each not in moving)]
-    return same or [each for each in moving if len(moving) == 1 and not (off or said & telling(each.text))]
+    same = [each for each in plans if said & distinctive_words(each.text) and (off or each not in moving)]
+    return same or [each for each in moving if len(moving) == 1 and not (off or said & distinctive_words(each.text))]
 
 
-def came_true(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
+def fulfilled_plans(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
     """The plans that came true according to a statement."""
-    said = set(terms(draft.value)) if draft.attribute and holding_of(draft.attribute) == "one" else set[str]()
+    said = set(terms(draft.value)) if draft.attribute and cardinality_of(draft.attribute) == "one" else set[str]()
     for each in held if said else ():
-        if not each.attribute and said <= set(terms(each.text)) and is_plan(heard(each.text), each.at):
+        if not each.attribute and said <= set(terms(each.text)) and is_plan(comparable_words(each.text), each.at):
             yield each

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from ireneo.language.files import CAPITAL, either, of_language, topic
+from ireneo.language.files import CAPITAL, any_of, of_language, topic
 from ireneo.language.moments import written_date
 from ireneo.language.predicates import predicate, tokens, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, sentences
-from ireneo.memories.cues import cues, says
-from ireneo.memories.earnest import Statement, is_earnest, plain
+from ireneo.memories.cues import cues, has_cue
+from ireneo.memories.earnest import Statement, is_earnest, without_code_and_quotes
 from ireneo.memories.rivals import number_words
-from ireneo.memories.wording import telling
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
 MOST_WORDS = 40
@@ -40,7 +40,7 @@ _TELLING = lazy_re(rf"\d|(?<=\w ){CAPITAL}\w+")
 NAMED = lazy_re(rf"({CAPITAL}[\w-]*)(?: {CAPITAL}[\w-]*)?")
 """Somebody's name, of one word or two."""
 _ROW_NAME = rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w'’-]*)?"
-_ROW = lazy_re(lambda: rf"{_ROW_NAME}(?:(?:,|,? {either(topic(Connectives).additions)}) {_ROW_NAME})+\W*")
+_ROW = lazy_re(lambda: rf"{_ROW_NAME}(?:(?:,|,? {any_of(topic(Connectives).additions)}) {_ROW_NAME})+\W*")
 
 
 def quotation(words: str, who: str, at: datetime | None, language: str, asked: str = "") -> str:
@@ -72,7 +72,7 @@ _FRAMES = (
 _USERS = ("the user", "der nutzer")
 
 
-def unframed(text: str) -> str:
+def bare_quotation(text: str) -> str:
     """A quotation for a list that shows the days: only the words, and the speaker if it isn't the user."""
     found = next((found for frame in _FRAMES if (found := frame.fullmatch(text))), None)
     if found is None:
@@ -82,7 +82,7 @@ def unframed(text: str) -> str:
     return f"{named}: {found['words']}" if named else found["words"]
 
 
-def joined(text: str, last: Statement, said: Statement) -> str:
+def extend_quotation(text: str, last: Statement, said: Statement) -> str:
     """A quotation that ended with `last`, extended by the next statement, unless that repeats it."""
     if said.text.rstrip(".!…") == last.text.rstrip(".!…"):
         return text
@@ -98,14 +98,14 @@ def joined(text: str, last: Statement, said: Statement) -> str:
     return text
 
 
-def opened(said: Statement, *, answers: bool = False) -> str:
+def with_context(said: Statement, *, answers: bool = False) -> str:
     """A statement with the text right before it: fragments with meaning, or the question that it refers to."""
     if cues(said.language).elliptic.search(said.text) and len(_WORDS.findall(said.sentence)) <= MOST_WORDS:
         return said.sentence
     before = said.opened
-    if not answers and (not (len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _tells(before)):
+    if not answers and (not (len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _is_informative(before)):
         before = ""
-    if said.asked and cues(said.language).points.search(said.text) and _tells(said.asked):
+    if said.asked and cues(said.language).points.search(said.text) and _is_informative(said.asked):
         before = before or (said.asked if len(_WORDS.findall(said.asked)) <= LONGEST_QUESTION else "")
     if not before:
         return said.text
@@ -115,11 +115,11 @@ def opened(said: Statement, *, answers: bool = False) -> str:
     return f"{before}{' ' if before[-1] in '.!?…' else '. '}{said.text}"
 
 
-def _tells(text: str) -> bool:
-    return bool(telling(text) or _FIGURE.search(text))
+def _is_informative(text: str) -> bool:
+    return bool(distinctive_words(text) or _FIGURE.search(text))
 
 
-def without_rest(text: str, value: str, language: str) -> str:
+def without_remark(text: str, value: str, language: str) -> str:
     """A statement of a value without a longer remark after it: "is vegan by the way, I know, honey, let's not"."""
     start = text.find(value) + len(value)
     if value not in text:
@@ -134,7 +134,7 @@ def without_rest(text: str, value: str, language: str) -> str:
     return f"{text[: min(ends)]}." if ends else text
 
 
-def goes_on(said: Statement) -> bool:
+def adds_detail(said: Statement) -> bool:
     """Whether a part without meaning of its own adds a person, place or time to the one before it."""
     rows, text = cues(said.language), said.text
     if said.asks or rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
@@ -146,7 +146,7 @@ def goes_on(said: Statement) -> bool:
     return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
 
 
-def belongs(text: str, last: Statement, said: Statement) -> bool:
+def continues_subject(text: str, last: Statement, said: Statement) -> bool:
     """Whether a statement says more about the subject of a quotation that ended with `last`."""
     rows = cues(said.language)
     if not said.joins or len(_WORDS.findall(f"{text} {said.asked} {said.text}")) > MOST_WORDS:
@@ -171,10 +171,10 @@ def is_short(said: Statement) -> bool:
 def is_verbless(statement: Statement) -> bool:
     """Whether a part has neither a subject nor a known verb; only for English."""
     text = statement.text
-    return statement.language != "de" and predicate(text) is None and not speaks_of_somebody(text, statement.language)
+    return statement.language != "de" and predicate(text) is None and not begins_with_name(text, statement.language)
 
 
-def speaks_of_somebody(text: str, language: str) -> bool:
+def begins_with_name(text: str, language: str) -> bool:
     """Whether a statement begins with a name and a verb."""
     rows = cues(language)
     found = rows.of_others.match(text)
@@ -191,12 +191,12 @@ def speaks_of_somebody(text: str, language: str) -> bool:
     return verb_forms().get(verb, ("", ""))[1] in ("s", "past") or verb in ("is", "was", "has")
 
 
-def question_of(text: str) -> str:
+def closing_question(text: str) -> str:
     """The question at the end of an assistant's message, if it is about the user's life; else empty."""
     last = list(sentences(text.strip().rsplit("\n", 1)[-1], small_opens=True))[-1:]
     if not last or not last[0].endswith("?") or len(_WORDS.findall(last[0])) > LONGEST_QUESTION:
         return ""
-    return "" if says("offers", last[0]) else last[0]
+    return "" if has_cue("offers", last[0]) else last[0]
 
 
 def starts_with_yes_or_no(answer: str) -> bool:
@@ -204,9 +204,9 @@ def starts_with_yes_or_no(answer: str) -> bool:
     return bool(topic(Facts).affirms.match(answer) or topic(Facts).denies.match(answer))
 
 
-def affirmed(text: str, asked: str) -> tuple[str, str]:
+def meaning_of_yes_or_no(text: str, asked: str) -> tuple[str, str]:
     """A yes or no to a question about the speaker, and its meaning: "I smoke", "I do not smoke"; else empty."""
-    first = next(iter(sentences(plain(text).strip().split("\n", 1)[0], small_opens=True)), "")
+    first = next(iter(sentences(without_code_and_quotes(text).strip().split("\n", 1)[0], small_opens=True)), "")
     rows = cues(language_of_sentence(f"{asked} {first}"))
     if not first or len(_WORDS.findall(first)) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
         return "", ""
@@ -217,21 +217,25 @@ def affirmed(text: str, asked: str) -> tuple[str, str]:
     return "", ""
 
 
-def answer_in(text: str, asked: str) -> str:
+def short_answer(text: str, asked: str) -> str:
     """The short first sentence of a message that answers a question and has content; else empty."""
-    said = [each for line in plain(text).strip().split("\n", 2)[:2] for each in sentences(line, small_opens=True)]
+    said = [
+        each
+        for line in without_code_and_quotes(text).strip().split("\n", 2)[:2]
+        for each in sentences(line, small_opens=True)
+    ]
     first = next(iter(said), "")
-    if any(says("takes_back", each) for each in said[1:2]):
+    if any(has_cue("takes_back", each) for each in said[1:2]):
         return ""
     words = _WORDS.findall(first)
     if not words or len(words) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
         return ""
     low = words[0].casefold()
     is_time_or_number = low in number_words() or low in weekday_numbers()
-    if not (telling(first) or _FIGURE.search(first) or is_time_or_number):
+    if not (distinctive_words(first) or _FIGURE.search(first) or is_time_or_number):
         return ""
     if len(words) == 1 and not (
-        is_time_or_number or _FIGURE.search(first) or first[0].isupper() or says("wants_to_know", asked)
+        is_time_or_number or _FIGURE.search(first) or first[0].isupper() or has_cue("wants_to_know", asked)
     ):
         # "Ya", "almost": only the question shows what is true.
         return ""

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
@@ -21,8 +21,8 @@ from ireneo.log.message import MessageId
 from ireneo.memories.cues import relations
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
-from ireneo.memories.senses import ALIKE, TOLD, is_of_another, names_another, own_verb, wanted
-from ireneo.memories.wording import telling
+from ireneo.memories.senses import ALIKE, TOLD, asked_attributes, is_about_other_subject, names_another, own_verb
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
@@ -34,17 +34,17 @@ FRAME_WEIGHT = 0.5
 _QUOTED = lazy_re(
     "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
 )
-_ASKER = lazy_re(lambda: rf"\b{either(_SAYS.asker)}\b", re.I)
-_ANSWERER = lazy_re(lambda: rf"\b{either(_SAYS.answerer)}\b", re.I)
+_ASKER = lazy_re(lambda: rf"\b{any_of(_SAYS.asker)}\b", re.I)
+_ANSWERER = lazy_re(lambda: rf"\b{any_of(_SAYS.answerer)}\b", re.I)
 _ASKED_OF = lazy_re(
     lambda: (
-        rf"\b(?P<verb>{either(_SAYS.asked_of)} )?"
+        rf"\b(?P<verb>{any_of(_SAYS.asked_of)} )?"
         rf"(?P<name>{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?)(?(verb)\b|(?=['’]s\b))"
     )
 )
 _AROUND = lazy_re(
     lambda: (
-        rf"\b(?:(?P<before>{either(_SAYS.before)})|{either(_SAYS.after)})\b\s+"
+        rf"\b(?:(?P<before>{any_of(_SAYS.before)})|{any_of(_SAYS.after)})\b\s+"
         r"(?P<event>[^,.;:?!]{2,60})"
     ),
     re.I,
@@ -105,11 +105,11 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         # "Do I go climbing" is about climbing, and "where did I go" about going.
         about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
-    window = time_window(_without(text, who), now)
+    window = time_window(_without_names(text, who), now)
     counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
-    senses, beside = wanted(text, counts, FRAME_WEIGHT)
-    side = None if who else _side(text)
-    direction, event = _event(text) if window is None else (None, ())
+    senses, beside = asked_attributes(text, counts, FRAME_WEIGHT)
+    side = None if who else _asked_role(text)
+    direction, event = _event_in_question(text) if window is None else (None, ())
     past = window is None and (direction == "before" or bool(_SAYS.past.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     large = (name for found in _LARGE.findall(text) for name in terms(found))
@@ -131,7 +131,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
         whom=whom,
-        only_of=_asked_only_of(text, whom),
+        only_of=_only_subject_terms(text, whom),
         newest=bool(_SAYS.newest.search(text)),
         asks_when=bool(_SAYS.when.search(text)),
         asks_how_many=bool(_SAYS.how_many.search(text)),
@@ -141,7 +141,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
 _LARGE = lazy_re(rf"(?<=[\w,’'] ){CAPITAL}[\w-]{{2,}}")
 
 
-def _asked_only_of(text: str, whom: frozenset[str]) -> frozenset[str]:
+def _only_subject_terms(text: str, whom: frozenset[str]) -> frozenset[str]:
     """The terms of the only name that a question is about: in "where does Mira live", but not in "Mira's brother"."""
     names = {name for found in _ASKED_OF.finditer(text) for name in terms(found["name"])}
     told = {*terms(text)}
@@ -156,31 +156,32 @@ def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
     for name in dict.fromkeys(speakers):
         parts = name.split()
         if parts and (
-            _names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))
+            _has_name(text, name)
+            or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _has_name(text, parts[0]))
         ):
             named.append(name)
     return tuple(named)
 
 
-def _names(text: str, name: str) -> bool:
+def _has_name(text: str, name: str) -> bool:
     """Whether `name` occurs in `text`; a name that is also a common word ("Will") only if capitalised."""
     flags = 0 if name.casefold() in common_words() else re.IGNORECASE
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
 
 
-def _without(text: str, names: Sequence[str]) -> str:
+def _without_names(text: str, names: Sequence[str]) -> str:
     words = [re.escape(part) for name in names for part in (name, *name.split())]
     return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", " ", text, flags=re.I) if words else text
 
 
-def _side(text: str) -> Literal["user", "assistant"] | None:
+def _asked_role(text: str) -> Literal["user", "assistant"] | None:
     told = _SAYS.begging.sub(" ", text)
     if _ANSWERER.search(told):
         return "assistant"
     return "user" if _ASKER.search(text) else None
 
 
-def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
+def _event_in_question(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
     """Whether it asks about the time before or after an event, and the event's terms up to the end of the clause."""
     found = _AROUND.search(text)
     event = tuple(dict.fromkeys(terms(found["event"]))) if found else ()
@@ -195,7 +196,7 @@ def _stop_terms(language: str) -> frozenset[str]:
     return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
 
 
-@from_data
+@cached_data
 def _frame_terms() -> frozenset[str]:
     return frozenset(terms(" ".join(_SAYS.frame)))
 
@@ -314,7 +315,7 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
     return tuple(chosen)
 
 
-def with_beside(
+def with_synonyms(
     question: Question, postings: Sequence[Postings], numbers: Mapping[str, Sequence[int]], stats: IndexStats
 ) -> list[Postings]:
     """Add the documents of words that count as a term to `postings`; `numbers` has the documents of these words."""
@@ -340,7 +341,7 @@ def rarity(count: int, documents: int) -> float:
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
-def weights(question: Question, postings: Sequence[Postings], stats: IndexStats) -> dict[str, float]:
+def term_weights(question: Question, postings: Sequence[Postings], stats: IndexStats) -> dict[str, float]:
     """The weight of each term of the question in this space."""
     counts = {each.term: each.count for each in postings}
     return {term: weight * rarity(counts.get(term, 0), stats.documents) for term, weight in question.terms}
@@ -368,17 +369,17 @@ def candidates(
 
     They are around the `seeds` places where the terms themselves have the most weight.
     """
-    worth = weights(question, postings, stats)
+    worth = term_weights(question, postings, stats)
     factors = length_factors(stats)
     # The low bits of a number are its classes: one table gives the factor for the length and the role.
     plain = tuple(factors[low >> 2] for low in range(1 << CLASS_BITS))
     side = {"user": USER, "assistant": ASSISTANT}.get(question.side or "")
     favoured = tuple(value * (1 + SIDE_FAVOUR * (low & 3 == side)) for low, value in enumerate(plain))
-    read = [_places(worth[each.term], each) for each in postings if each.term in worth]
-    own = _own(read, favoured)
+    read = [_scored_places(worth[each.term], each) for each in postings if each.term in worth]
+    own = _own_scores(read, favoured)
     best_own = nlargest(seeds, own, key=own.__getitem__)
     near = {seed + step for seed in best_own for step in range(-2 * reach, 2 * reach + 1)}
-    score = _shaded(read, plain, near, reach)
+    score = _neighbour_scores(read, plain, near, reach)
     best = nlargest(at_most, score, key=score.__getitem__)
     return tuple(
         Candidate(
@@ -393,7 +394,7 @@ def candidates(
     )
 
 
-def _places(worth: float, postings: Postings) -> _Places:
+def _scored_places(worth: float, postings: Postings) -> _Places:
     own = {number >> CLASS_BITS: number for number in postings.numbers or ()}
     less: dict[int, tuple[int, float]] = {}
     # In ascending order: of several words of similar meaning at a place the one with the most weight is used.
@@ -410,7 +411,7 @@ def _places(worth: float, postings: Postings) -> _Places:
     return worth, own, less
 
 
-def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
+def _own_scores(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
     """The score of each place by the terms in it."""
     own: dict[int, float] = {}
     # The longest list comes first, since building a whole dict is faster than adding to one.
@@ -426,7 +427,7 @@ def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
     return own
 
 
-def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
+def _neighbour_scores(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
     """The score of the places in `near`, and of those up to `reach` from there, by the terms around."""
     score: dict[int, float] = {}
     steps = [(step, SHADE[abs(step)]) for step in range(-reach, reach + 1)]
@@ -464,7 +465,7 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """The bonus for a quoted phrase of the question, verbatim."""
 
-_FIGURE = lazy_re(lambda: rf"\d|\b{either(_SAYS.figures)}\b", re.I)
+_FIGURE = lazy_re(lambda: rf"\d|\b{any_of(_SAYS.figures)}\b", re.I)
 _READ = 1_500
 """How many characters of a text are searched for words of time and figures, which every longer text contains."""
 
@@ -494,17 +495,17 @@ def rank(
     """
     by_place = {place_of(each.number): each for each in passages}
     unread = {each.term for each in postings if each.numbers is None and each.count}
-    worth = {term: value for term, value in weights(question, postings, stats).items() if term in unread}
+    worth = {term: value for term, value in term_weights(question, postings, stats).items() if term in unread}
     common = _common_words(by_place, worth, length_factors(stats), reach) if worth else {}
     ranked = [
-        _scored(question, each, by_place[each.place], common.get(each.place, 0.0))
+        _score_passage(question, each, by_place[each.place], common.get(each.place, 0.0))
         for each in found
         if each.place in by_place
     ]
     return tuple(sorted(ranked, key=lambda each: (-each.score, each.number)))
 
 
-def _scored(question: Question, found: Candidate, passage: Passage, common: float) -> Ranked:
+def _score_passage(question: Question, found: Candidate, passage: Passage, common: float) -> Ranked:
     base = found.score + common
     own = min(found.own, found.score)
     akin = min(found.alike, own)
@@ -514,23 +515,23 @@ def _scored(question: Question, found: Candidate, passage: Passage, common: floa
         ("words nearby", found.score - own),
         ("common words", common),
     ]
-    parts += [(name, base * share) for name, share in _favours(question, passage)]
+    parts += [(name, base * share) for name, share in _other_bonuses(question, passage)]
     kept = tuple((name, value) for name, value in parts if value)
     return Ranked(number=passage.number, score=sum(value for _, value in kept), parts=kept)
 
 
-def asked_of(question: Question, passage: Passage) -> float:
+def speaker_bonus(question: Question, passage: Passage) -> float:
     """The bonus of a passage for its speaker, as a share."""
-    return sum(share for name, share in _favours(question, passage) if name in ("speaker", "side", "of another"))
+    return sum(share for name, share in _other_bonuses(question, passage) if name in ("speaker", "side", "of another"))
 
 
-def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
+def _other_bonuses(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
     """Other bonuses of a passage, as shares of its score by words."""
     if len(question.who) == 1 and passage.author == question.who[0]:
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
-    if question.own and passage.role == "user" and is_of_another(question.own_verb, passage.text):
+    if question.own and passage.role == "user" and is_about_other_subject(question.own_verb, passage.text):
         yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
@@ -539,14 +540,14 @@ def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]
             yield "words of time", TIME_WORD_FAVOUR
         if question.asks_how_many and _FIGURE.search(passage.text):
             yield "figures", FIGURE_FAVOUR
-    if question.phrases and any(_stands_in(phrase, terms(passage.text)) for phrase in question.phrases):
+    if question.phrases and any(_contains_phrase(phrase, terms(passage.text)) for phrase in question.phrases):
         yield "phrase", PHRASE_FAVOUR
 
 
 _SIDES = {"user": USER, "assistant": ASSISTANT}
 
 
-def _stands_in(phrase: Sequence[str], read: Sequence[str]) -> bool:
+def _contains_phrase(phrase: Sequence[str], read: Sequence[str]) -> bool:
     size = len(phrase)
     return any(tuple(read[at : at + size]) == tuple(phrase) for at in range(len(read) - size + 1))
 
@@ -556,7 +557,7 @@ def _common_words(
 ) -> dict[int, float]:
     """The score of terms that are too common for candidates, by the passages read."""
     score: dict[int, float] = dict.fromkeys(by_place, 0.0)
-    held = {place: _held(passage.text) for place, passage in by_place.items()}
+    held = {place: _terms_and_count(passage.text) for place, passage in by_place.items()}
     for term, value in worth.items():
         here = {place: value * factors[length_class(size)] for place, (have, size) in held.items() if term in have}
         for place in by_place:
@@ -564,7 +565,7 @@ def _common_words(
     return score
 
 
-def _held(text: str) -> tuple[frozenset[str], int]:
+def _terms_and_count(text: str) -> tuple[frozenset[str], int]:
     read = terms(text)
     return frozenset(read), len(read)
 
@@ -591,7 +592,7 @@ NEWEST_OF_MATTER = 0.5
 """The same if the question asks for the newest."""
 
 
-def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
+def move_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) -> list[Item]:
     """Move each item of `ranking` right before the first one above it that it `goes_before`."""
     ordered: list[Item] = []
     for item in ranking:
@@ -600,7 +601,7 @@ def moved_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool])
     return ordered
 
 
-def words_of(question: Question, text: str) -> frozenset[str]:
+def matched_terms(question: Question, text: str) -> frozenset[str]:
     """The terms of the question, or words of similar meaning, in the beginning of a text."""
     held = set(terms(text[:_READ]))
     return frozenset(
@@ -621,7 +622,7 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / together if together else 0.0
 
 
-def repeats_last(
+def move_repeats_last(
     ranking: Sequence[Item], terms_of: Callable[[Item], Iterable[str]], *, same: float = NEARLY_THE_SAME
 ) -> tuple[Item, ...]:
     """Move near repetitions of better items to the end of `ranking`; no item is lost.
@@ -713,7 +714,7 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
         for source in (one for name in each.sources for one in said.get(name, ())):
             if stands[source] != source:
                 continue
-            own, words = words_of(question, each.text), words_of(question, best[source].text)
+            own, words = matched_terms(question, each.text), matched_terms(question, best[source].text)
             if each.record.attribute and (words <= own or each.record.attribute in question.senses):
                 stands[source] = place
             elif own <= words and stands[place] == place:
@@ -723,17 +724,17 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     once = [replace(best[row], score=scores[row]) for row in rows]
     least = min(scores.values(), default=0.0)
     again = (
-        each for place, each in enumerate(best) if place not in rows and not _says_it_again(each, best[stands[place]])
+        each for place, each in enumerate(best) if place not in rows and not _is_repeated_by(each, best[stands[place]])
     )
     return [*once, *(replace(each, score=min(each.score, least)) for each in again)]
 
 
-def _says_it_again(hit: RecallHit, shown: RecallHit) -> bool:
+def _is_repeated_by(hit: RecallHit, shown: RecallHit) -> bool:
     said = hit.record is None or hit.record.kind == "episodic"
-    return said and hit.state == "active" and telling(hit.text) <= telling(shown.text)
+    return said and hit.state == "active" and distinctive_words(hit.text) <= distinctive_words(shown.text)
 
 
-def each_copy_once(ranking: Sequence[RecallHit]) -> list[RecallHit]:
+def without_copies(ranking: Sequence[RecallHit]) -> list[RecallHit]:
     """Drop a message that is higher up already: the same words at the same time, in another session.
 
     A file that was imported under two names contains it twice. Words said at two times were said twice.

@@ -18,7 +18,7 @@ from ireneo.memories.record import (
     MemoryId,
     Record,
     evidence_of,
-    normal,
+    normalised_words,
     quoted,
     supporting,
     with_evidence,
@@ -50,8 +50,8 @@ class Reconciled(Struct, frozen=True, kw_only=True):
 def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     """Settle a draft with `known`, all memories under its key."""
     row = KINDS[draft.kind]
-    old = _same(row, draft, known)
-    record, is_new = (made(row, draft), True) if old is None else _merged(old, draft)
+    old = _matching_record(row, draft, known)
+    record, is_new = (new_record(row, draft), True) if old is None else _merge_draft(old, draft)
     if record == old:
         return Reconciled(
             did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False
@@ -68,9 +68,9 @@ def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
-def made(row: MemoryKind, draft: MemoryDraft) -> Record:
+def new_record(row: MemoryKind, draft: MemoryDraft) -> Record:
     """The memory that a draft creates if there is none yet, before it is settled."""
-    return _worded(
+    return _with_wording(
         Record(
             id=row.id(draft),
             kind=draft.kind,
@@ -78,34 +78,34 @@ def made(row: MemoryKind, draft: MemoryDraft) -> Record:
             text=draft.text,
             at=draft.at,
             recorded=draft.recorded,
-            evidence=(evidence_of(_with_own_why(draft, draft.text)),),
+            evidence=(evidence_of(_without_repeated_reason(draft, draft.text)),),
             pinned=draft.pinned,
         ),
         draft,
     )
 
 
-def _same(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
+def _matching_record(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """The memory that says the same as a draft; the nearest in time of several."""
     alike = [each for each in known if each.state != "erased" and row.same(each, draft)]
     return min(alike, key=lambda each: (each.id != row.id(draft), abs(each.at - draft.at), each.id), default=None)
 
 
-def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
-    evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(draft, old.text)))
+def _merge_draft(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
+    evidence, is_new = with_evidence(old.evidence, evidence_of(_without_repeated_reason(draft, old.text)))
     record = replace(old, evidence=evidence, seen=old.seen + is_new, pinned=old.pinned or draft.pinned)
     if is_new:
         # A memory that is recorded again leaves the archive.
         record = replace(record, archived=False, archived_at=None, archived_why="")
-    return (_worded(record, draft) if _said_better(old, draft) else record), is_new
+    return (_with_wording(record, draft) if _takes_wording(old, draft) else record), is_new
 
 
-def _with_own_why(draft: MemoryDraft, text: str) -> MemoryDraft:
+def _without_repeated_reason(draft: MemoryDraft, text: str) -> MemoryDraft:
     """`draft` without a reason that only repeats the memory that it contradicts."""
-    return replace(draft, why="") if draft.why and normal(draft.why) == normal(text) else draft
+    return replace(draft, why="") if draft.why and normalised_words(draft.why) == normalised_words(text) else draft
 
 
-def _said_better(old: Record, draft: MemoryDraft) -> bool:
+def _takes_wording(old: Record, draft: MemoryDraft) -> bool:
     """Whether the memory should take the draft's wording: the earliest wording wins, unless it contradicts the memory.
 
     A user's wording is kept.
@@ -118,15 +118,15 @@ def _said_better(old: Record, draft: MemoryDraft) -> bool:
     first = min((each.recorded for each in evidence), default=None)
     if first is None:
         return True
-    return (draft.recorded, draft.text, *_names(draft).values()) < (first, old.text, *_names(old).values())
+    return (draft.recorded, draft.text, *_slot_names(draft).values()) < (first, old.text, *_slot_names(old).values())
 
 
-def _names(said: MemoryDraft | Record) -> dict[str, str]:
+def _slot_names(said: MemoryDraft | Record) -> dict[str, str]:
     return {name: getattr(said, name) for name in NAMES}
 
 
-def _worded(record: Record, draft: MemoryDraft) -> Record:
-    return replace(record, text=draft.text, cue=draft.cue or record.cue, **_names(draft))
+def _with_wording(record: Record, draft: MemoryDraft) -> Record:
+    return replace(record, text=draft.text, cue=draft.cue or record.cue, **_slot_names(draft))
 
 
 def _outcome(
@@ -160,17 +160,20 @@ def _outcome(
 # are valid again.
 
 
-def restaled(reached: Mapping[MemoryId, Record], around: Mapping[MemoryId, Record]) -> dict[MemoryId, Record]:
+def update_stale(reached: Mapping[MemoryId, Record], around: Mapping[MemoryId, Record]) -> dict[MemoryId, Record]:
     """Mark or unmark each record of `reached`; `around` has other memories that they cite, and all others are gone.
 
     A mark needs a reason outside, so two conclusions that cite each other don't keep each other marked.
     """
     known = {**around, **{name: replace(each, stale="") for name, each in reached.items()}}
     marked: dict[MemoryId, Record] = {}
-    while fallen := [name for name in reached if name not in marked and _has_fallen(known[name], known)]:
+    while fallen := [name for name in reached if name not in marked and _has_no_valid_evidence(known[name], known)]:
         for name in fallen:
             marked[name] = known[name] = replace(known[name], stale="-")
-    return {name: replace(known[name], stale=_reason(known[name], known) if name in marked else "") for name in reached}
+    return {
+        name: replace(known[name], stale=_stale_reason(known[name], known) if name in marked else "")
+        for name in reached
+    }
 
 
 def cites_memories(record: Record) -> bool:
@@ -178,22 +181,22 @@ def cites_memories(record: Record) -> bool:
     return any(each.memories for each in record.evidence)
 
 
-def _has_fallen(record: Record, known: Mapping[MemoryId, Record]) -> bool:
+def _has_no_valid_evidence(record: Record, known: Mapping[MemoryId, Record]) -> bool:
     evidence = supporting(record)
-    return bool(evidence) and all(_undermined(piece, known) for piece in evidence)
+    return bool(evidence) and all(_invalid_sources(piece, known) for piece in evidence)
 
 
-def _undermined(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
+def _invalid_sources(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
     """The cited memories of a piece of evidence that are no longer valid."""
-    return [name for name in piece.memories if name not in known or not _stands(known[name])]
+    return [name for name in piece.memories if name not in known or not _is_valid(known[name])]
 
 
-def _stands(record: Record) -> bool:
+def _is_valid(record: Record) -> bool:
     return record.state == "active" and not record.stale
 
 
-def _reason(record: Record, known: Mapping[MemoryId, Record]) -> str:
-    name = next(name for piece in supporting(record) for name in _undermined(piece, known))
+def _stale_reason(record: Record, known: Mapping[MemoryId, Record]) -> str:
+    name = next(name for piece in supporting(record) for name in _invalid_sources(piece, known))
     ground = known.get(name)
     if ground is None or ground.state == "erased":
         return f"It was drawn from {short(name)}, which was erased."

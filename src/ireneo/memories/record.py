@@ -196,7 +196,7 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False)
         """For each piece of evidence the project that it names, or to which it was moved; empty if there is none."""
         last = next((each for each in reversed(self.changes) if each.project is not None), None)
         return tuple(
-            last.project or "" if last is not None and each.recorded <= last.at else project_of(each)
+            last.project or "" if last is not None and each.recorded <= last.at else evidence_project(each)
             for each in self.evidence
         )
 
@@ -265,11 +265,11 @@ _DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
 
 
 @lru_cache(1_024)
-def normal(text: str) -> str:
+def normalised_words(text: str) -> str:
     """Return the words of `text` as they are compared; never empty unless `text` is blank. Idempotent."""
     # A letter may only appear in this form once others were combined, so folding is repeated.
-    folded = _folded(_folded(_MARK.sub(" ", text)))
-    words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
+    folded = _fold_case(_fold_case(_MARK.sub(" ", text)))
+    words = [form for word in folded.split() for form in _expand_contraction(word.strip(_AROUND)).split()]
     said = [word for word in words if word not in _DASHES]
     articles = of_language(Words, "en").articles
     kept = [word for word in said if word not in articles]
@@ -278,7 +278,7 @@ def normal(text: str) -> str:
 
 def likeness_key(*pieces: str) -> str:
     """``t_`` and 26 characters, the same for texts that say the same, piece by piece."""
-    return digest("t", *(normal(piece).encode() for piece in pieces))
+    return digest("t", *(normalised_words(piece).encode() for piece in pieces))
 
 
 def slot(*names: str) -> str:
@@ -286,12 +286,12 @@ def slot(*names: str) -> str:
     return "\x1f".join(" ".join(name.casefold().split()) for name in names)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
 @lru_cache(4_096)
-def _spelled_out(word: str) -> str:
+def _expand_contraction(word: str) -> str:
     known = of_language(Words, "en")
     if word in known.contractions:
         return " ".join(known.contractions[word])
@@ -334,22 +334,22 @@ def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[
     before.
     """
     for at, known in enumerate(evidence):
-        if _sameness(known) == _sameness(piece):
-            first = min(known, piece, key=_told)
-            return _ordered([*evidence[:at], first, *evidence[at + 1 :]]), False
-    joined = _ordered([*evidence, piece])
+        if _identity_key(known) == _identity_key(piece):
+            first = min(known, piece, key=_recording_key)
+            return _sorted_evidence([*evidence[:at], first, *evidence[at + 1 :]]), False
+    joined = _sorted_evidence([*evidence, piece])
     if len(joined) > MOST_EVIDENCE:
         half = MOST_EVIDENCE // 2
         joined = (*joined[:half], *joined[-half:])
     return joined, piece in joined
 
 
-def summed(record: Record) -> Record:
+def with_derived_fields(record: Record) -> Record:
     """Compute the fields of `record` that follow from its evidence: origin, trust, confidence and salience."""
     speaking = supporting(record) or record.evidence
     best = min(speaking, key=lambda each: (-each.trust, list(TRUST).index(each.origin)))
     surest = max(each.confidence for each in speaking)
-    conditions = max((each for each in speaking if each.conditions), key=_told, default=None)
+    conditions = max((each for each in speaking if each.conditions), key=_recording_key, default=None)
     return replace(
         record,
         recorded=min(record.recorded, *(each.recorded for each in record.evidence)),
@@ -367,23 +367,23 @@ def supporting(record: Record) -> tuple[Evidence, ...]:
     return tuple(each for each in record.evidence if not each.against)
 
 
-def project_of(piece: Evidence) -> str:
+def evidence_project(piece: Evidence) -> str:
     """The project that a piece of evidence names; empty if it names none."""
     return piece.project or piece.conditions.get("project", "")
 
 
-def is_kept(record: Record) -> bool:
+def is_confirmed_by_user(record: Record) -> bool:
     """Whether the user decided to keep a lesson, with or without new wording."""
     return bool(record.cue) and any(piece.origin == "user" and not piece.against for piece in record.evidence)
 
 
-def is_dropped(record: Record) -> bool:
+def is_dropped_by_user(record: Record) -> bool:
     """Whether the user decided to drop a lesson."""
     by_user = any(piece.origin == "user" and piece.against for piece in record.evidence)
     return bool(record.cue) and record.state == "retired" and by_user
 
 
-def why_against(piece: Evidence) -> str:
+def objection_reason(piece: Evidence) -> str:
     """The reason in a piece of evidence against a memory; empty if there is none."""
     return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
 
@@ -392,31 +392,31 @@ DROPPED = "It was dropped in a review."
 """Replaces the reason if somebody dropped a lesson without one; nobody's words."""
 
 
-def said_against(piece: Evidence, what: str = "that it is not so") -> str:
+def objection_sentence(piece: Evidence, what: str = "that it is not so") -> str:
     """The sentence on who contradicted a memory and when, with the reason if one was given, else `what`."""
-    if why_against(piece) == DROPPED:
-        return f"{_WHO[piece.origin]} dropped it on {day(piece.recorded)}."
-    why = one_line(why_against(piece)).rstrip(".")
+    if objection_reason(piece) == DROPPED:
+        return f"{_WHO[piece.origin]} dropped it on {format_day(piece.recorded)}."
+    why = one_line(objection_reason(piece)).rstrip(".")
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
     # It was said in a message that was read later, which has its own time. A review names messages too, but is no
     # later.
-    when = "" if piece.messages and piece.at < piece.recorded else f" on {day(piece.recorded)}"
+    when = "" if piece.messages and piece.at < piece.recorded else f" on {format_day(piece.recorded)}"
     return f"{_WHO[piece.origin]} said{when}{said}."
 
 
-def disputes(record: Record) -> tuple[str, ...]:
+def objections(record: Record) -> tuple[str, ...]:
     """The objections to a memory, by whom, when and why, in sentences, the newest first."""
-    told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
-    return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
+    told = sorted((piece for piece in record.evidence if objection_reason(piece)), key=lambda piece: piece.recorded)
+    return tuple(dict.fromkeys(objection_sentence(piece) for piece in reversed(told)))
 
 
-def as_told_until(record: Record, moment: datetime) -> Record | None:
+def known_until(record: Record, moment: datetime) -> Record | None:
     """`record` with only the evidence known by `moment`, before it is settled; None if there was none."""
     told = tuple(each for each in record.evidence if each.recorded <= moment)
     return replace(record, evidence=told, seen=len(told)) if told else None
 
 
-def _sameness(piece: Evidence) -> tuple[object, ...]:
+def _identity_key(piece: Evidence) -> tuple[object, ...]:
     return (
         piece.origin,
         piece.at if piece.timed else None,
@@ -426,23 +426,23 @@ def _sameness(piece: Evidence) -> tuple[object, ...]:
         piece.messages,
         piece.summaries,
         piece.memories,
-        None if piece.sources else (piece.recorded, project_of(piece)),
+        None if piece.sources else (piece.recorded, evidence_project(piece)),
     )
 
 
-def _told(piece: Evidence) -> tuple[object, ...]:
-    return (piece.recorded, piece.at, -piece.trust, -piece.confidence, -piece.salience, *_rest(piece))
+def _recording_key(piece: Evidence) -> tuple[object, ...]:
+    return (piece.recorded, piece.at, -piece.trust, -piece.confidence, -piece.salience, *_remaining_key(piece))
 
 
-def _rest(piece: Evidence) -> tuple[object, ...]:
+def _remaining_key(piece: Evidence) -> tuple[object, ...]:
     return piece.session, sorted(piece.conditions.items()), piece.project, piece.why
 
 
-def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def _sorted_evidence(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     def by_time(piece: Evidence) -> tuple[object, ...]:
         end = "" if piece.until is None else piece.until.isoformat()
         said = (piece.origin, piece.against, end, *piece.sources)
-        return (piece.at, piece.recorded, said, -piece.trust, *_rest(piece))
+        return (piece.at, piece.recorded, said, -piece.trust, *_remaining_key(piece))
 
     return tuple(sorted(evidence, key=by_time))
 
@@ -455,12 +455,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def day(moment: datetime) -> str:
+def format_day(moment: datetime) -> str:
     """A day as written in a memory: 3 May 2026."""
     return f"{moment.day} {moment:%B} {moment.year:04}"
 
 
-def month(moment: datetime) -> str:
+def format_month(moment: datetime) -> str:
     """A month as written if the day doesn't matter: May 2026."""
     return f"{moment:%B} {moment.year:04}"
 

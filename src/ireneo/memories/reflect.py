@@ -10,7 +10,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from ireneo.language.words import terms
-from ireneo.memories.record import Kind, MemoryId, Record, day
+from ireneo.memories.record import Kind, MemoryId, Record, format_day
 from ireneo.patterns import lazy_re
 
 # Conclusions from episodes: when they are due, and what one must fulfil to be accepted.
@@ -76,7 +76,7 @@ def same_event(one: Record, other: Record) -> bool:
     return abs(one.at - other.at) < _DAY and likeness(one.text, other.text) >= SAME_EVENT
 
 
-def events(episodes: Sequence[Record]) -> list[Record]:
+def distinct_events(episodes: Sequence[Record]) -> list[Record]:
     """One episode for each event, the first among `episodes`."""
     out: list[Record] = []
     for episode in episodes:
@@ -107,13 +107,13 @@ def check_conclusion(conclusion: Conclusion, episodes: Mapping[MemoryId, Record]
     cited = [episodes[name] for name in dict.fromkeys(conclusion.memories)]
     if len(cited) < 2:
         return "It cites fewer than two episodes."
-    told = events(cited)
+    told = distinct_events(cited)
     if len(told) < 2:
         return "It cites one event only."
-    return _restates(text, cited, told)
+    return _repeats_one_event(text, cited, told)
 
 
-def _restates(text: str, cited: Sequence[Record], told: Sequence[Record]) -> str:
+def _repeats_one_event(text: str, cited: Sequence[Record], told: Sequence[Record]) -> str:
     """Why a conclusion only repeats one event, or what fewer than two episodes say; "" if it doesn't."""
     said = set(terms(text))
     if not said:
@@ -129,13 +129,13 @@ def _restates(text: str, cited: Sequence[Record], told: Sequence[Record]) -> str
     return ""
 
 
-def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> str:
+def withdrawal_reason(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> str:
     """Why a conclusion must be withdrawn because some sources are no longer valid; "" if the others suffice.
 
     `sources` are those that are still valid.
     """
     left = tuple(name for name in conclusion.memories if name in sources)
-    if len(left) < 2 or len(events([sources[name] for name in left])) < 2:
+    if len(left) < 2 or len(distinct_events([sources[name] for name in left])) < 2:
         return "Fewer than two events that it was drawn from still hold."
     return ""
 
@@ -181,7 +181,7 @@ class _RankedConclusion(Struct, frozen=True, kw_only=True):
     conclusion: Conclusion
 
 
-class _Saying(Struct, frozen=True, kw_only=True):
+class _EpisodeStatement(Struct, frozen=True, kw_only=True):
     """A statement of an episode."""
 
     episode: Record
@@ -201,7 +201,7 @@ def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conc
     """
     ordered = sorted(episodes, key=lambda episode: (episode.at, episode.id), reverse=True)
     known = {episode.id: episode for episode in ordered}
-    found = [each for find in (_outcomes, _clauses, _pairs) for each in find(ordered)]
+    found = [each for find in (_action_outcomes, _recurring_clauses, _name_pairs) for each in find(ordered)]
     found.sort(key=lambda each: (*(-part for part in each.worth), each.conclusion.text))
     out: list[Conclusion] = []
     for each in found:
@@ -218,7 +218,7 @@ CHANGES = 3
 """How many consecutive values are worth a conclusion."""
 
 
-def changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
+def value_changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
     """How consecutive values changed, from histories in order of time, the latest change first.
 
     Changes that follow from people's words are quoted with them; reasons are not given.
@@ -231,28 +231,29 @@ def changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]:
         what = last.attribute.replace("_", " ")
         number = len(told) - 1
         values = ", ".join(each.value for each in told[-MOST_VALUES:])
-        text = f"The {what} of {who} changed {number} times from {day(first.at)} to {day(last.at)}: {values}."
+        since, until = format_day(first.at), format_day(last.at)
+        text = f"The {what} of {who} changed {number} times from {since} to {until}: {values}."
         if len(text) <= MOST_CHARACTERS:
             yield Conclusion(
                 text=text,
                 subject=last.subject,
                 attribute=f"changes of {what}",
-                value=f"{number} times until {day(last.at)}",
+                value=f"{number} times until {format_day(last.at)}",
                 memories=tuple(each.id for each in told[-MOST_CITED:]),
                 counted=(number,),
             )
 
 
-def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+def _action_outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
     """How often an action ended in one way, if it mostly did."""
-    for told in _grouped(episodes, _actions).values():
+    for told in _statements_by_subject(episodes, _actions).values():
         bad = [each for each in told if each.failed]
         good = [each for each in told if not (each.failed or each.mixed)]
         alike, needed, word = (bad, FAILURES, "failed") if len(bad) >= len(good) else (good, SUCCESSES, "passed")
         if len(alike) < needed or len(alike) < SHARE * len(told):
             continue
         action = alike[0].words
-        value = f"{word} {len(alike)} times out of {len(told)}{_last_on(alike[0].episode)}"
+        value = f"{word} {len(alike)} times out of {len(told)}{_last_seen(alike[0].episode)}"
         yield _RankedConclusion(
             worth=(3 if word == "failed" else 0, len(alike), alike[0].episode.at.timestamp()),
             conclusion=Conclusion(
@@ -260,15 +261,15 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
                 subject=action,
                 attribute="outcome",
                 value=value,
-                memories=_ids(told),
+                memories=_episode_ids(told),
                 counted=(len(alike), len(told)),
             ),
         )
 
 
-def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+def _recurring_clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
     """Clauses that several events state in the same words."""
-    for told in _grouped(episodes, _sayings).values():
+    for told in _statements_by_subject(episodes, _episode_clauses).values():
         if len(told) < 2:
             continue
         words = told[0].words
@@ -276,26 +277,26 @@ def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
         yield _RankedConclusion(
             worth=(2, len(told), told[0].episode.at.timestamp()),
             conclusion=Conclusion(
-                text=f"This happened {len(told)} times{_last_on(told[0].episode)}: {shown}",
+                text=f"This happened {len(told)} times{_last_seen(told[0].episode)}: {shown}",
                 subject=told[-1].words[:CLAUSE],
                 attribute="recurs",
-                value=f"{len(told)} times{_last_on(told[0].episode)}",
-                memories=_ids(told),
+                value=f"{len(told)} times{_last_seen(told[0].episode)}",
+                memories=_episode_ids(told),
                 counted=(len(told),),
             ),
         )
 
 
-def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+def _name_pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
     """Names that always occur together."""
-    by_name = _grouped(episodes, _named)
+    by_name = _statements_by_subject(episodes, _episode_names)
     most = COMMON * len(episodes)
     known = {name: {each.episode.id for each in told} for name, told in by_name.items()}
     often = {name: ids for name, ids in known.items() if TOGETHER <= len(ids) <= max(most, TOGETHER)}
     pairs = {
         pair
         for episode in episodes
-        for pair in combinations(sorted({each.words for each in _named(episode)} & often.keys())[:_NAMES], 2)
+        for pair in combinations(sorted({each.words for each in _episode_names(episode)} & often.keys())[:_NAMES], 2)
     }
     for one, other in sorted(pairs):
         both, either = often[one] & often[other], often[one] | often[other]
@@ -304,7 +305,7 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
         told = [episode for episode in episodes if episode.id in either][:MOST_CITED]
         last = next(episode for episode in told if episode.id in both)
         counts = sum(episode.id in both for episode in told), len(told)
-        value = f"{counts[0]} times out of {counts[1]}{_last_on(last)}"
+        value = f"{counts[0]} times out of {counts[1]}{_last_seen(last)}"
         yield _RankedConclusion(
             worth=(1, counts[0], last.at.timestamp()),
             conclusion=Conclusion(
@@ -318,47 +319,51 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
         )
 
 
-def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Saying]]) -> dict[str, list[_Saying]]:
+def _statements_by_subject(
+    episodes: Sequence[Record], tells: Callable[[Record], Sequence[_EpisodeStatement]]
+) -> dict[str, list[_EpisodeStatement]]:
     """The statements of the episodes by subject, once for each event, the newest first."""
-    groups: dict[str, dict[MemoryId, _Saying]] = {}
+    groups: dict[str, dict[MemoryId, _EpisodeStatement]] = {}
     for episode in episodes:
         for told in tells(episode):
             # If one episode reports two outcomes, the last one is used.
             groups.setdefault(told.about, {})[episode.id] = told
-    out: dict[str, list[_Saying]] = {}
+    out: dict[str, list[_EpisodeStatement]] = {}
     for key, group in groups.items():
-        kept = {each.id for each in events([told.episode for told in group.values()][: 2 * MOST_CITED])}
+        kept = {each.id for each in distinct_events([told.episode for told in group.values()][: 2 * MOST_CITED])}
         out[key] = [told for name, told in group.items() if name in kept][:MOST_CITED]
     return out
 
 
-def _actions(episode: Record) -> list[_Saying]:
-    out: list[_Saying] = []
+def _actions(episode: Record) -> list[_EpisodeStatement]:
+    out: list[_EpisodeStatement] = []
     for each in _OUTCOME.finditer(episode.text):
         action, mixed = " ".join(each["action"].split()), bool(each["mixed"])
-        out.append(_Saying(episode=episode, about=action, words=action, failed=bool(each["failed"]), mixed=mixed))
+        out.append(
+            _EpisodeStatement(episode=episode, about=action, words=action, failed=bool(each["failed"]), mixed=mixed)
+        )
     return out
 
 
-def _sayings(episode: Record) -> list[_Saying]:
+def _episode_clauses(episode: Record) -> list[_EpisodeStatement]:
     """The clauses that are long enough to be recognised; those of an action are counted with its outcomes."""
-    out: list[_Saying] = []
+    out: list[_EpisodeStatement] = []
     for clause in _CLAUSE.split(episode.text):
         said = terms(clause)
         if len(set(said)) >= CLAUSE_TERMS and not _OUTCOME.search(clause):
-            out.append(_Saying(episode=episode, about=" ".join(said), words=" ".join(clause.split())))
+            out.append(_EpisodeStatement(episode=episode, about=" ".join(said), words=" ".join(clause.split())))
     return out
 
 
-def _named(episode: Record) -> list[_Saying]:
+def _episode_names(episode: Record) -> list[_EpisodeStatement]:
     names = dict.fromkeys(one or other for one, other in _NAME.findall(episode.text))
-    return [_Saying(episode=episode, about=name, words=name) for name in names]
+    return [_EpisodeStatement(episode=episode, about=name, words=name) for name in names]
 
 
-def _ids(told: Sequence[_Saying]) -> tuple[MemoryId, ...]:
+def _episode_ids(told: Sequence[_EpisodeStatement]) -> tuple[MemoryId, ...]:
     return tuple(each.episode.id for each in told)
 
 
-def _last_on(episode: Record) -> str:
+def _last_seen(episode: Record) -> str:
     """When it was last seen, for use after a count; empty if unknown."""
     return f", last on {episode.when.astimezone(UTC).date().isoformat()}" if episode.when else ""

@@ -12,14 +12,14 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Numbers, Words
-from ireneo.language.words import alike, terms
-from ireneo.memories.cues import each_of
-from ireneo.memories.facts import attribute_of, holding_of
-from ireneo.memories.wording import telling
+from ireneo.language.words import similar_words, terms
+from ireneo.memories.cues import cue_patterns
+from ireneo.memories.facts import attribute_of, cardinality_of
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
 _ENGLISH = of_language(Facts, "en")
@@ -57,7 +57,7 @@ def clause_of(text: str) -> Clause | None:
     if said is None:
         return None
     subject = said.subject.strip().casefold()
-    rest = said.rest[_end(_ASIDES, said.rest) :]
+    rest = said.rest[_match_end(_ASIDES, said.rest) :]
     start = next(iter(_WORD.findall(rest)), "").casefold()
     how = (
         "place" if start in _ENGLISH.places else "number" if start[:1].isdigit() or start in number_words() else "else"
@@ -66,7 +66,7 @@ def clause_of(text: str) -> Clause | None:
         subject=frozenset() if _is_speaker(subject) else frozenset(terms(_OWNER.sub("", subject))),
         verb=said.verb,
         how=how,
-        complement=telling(rest),
+        complement=distinctive_words(rest),
         denied=said.negated or said.over or said.tense in ("future", "used"),
     )
 
@@ -75,18 +75,18 @@ def _is_speaker(subject: str) -> bool:
     return not subject or subject.removeprefix("the ") in _ENGLISH.speaker
 
 
-_OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{either(_ENGLISH.owners)})\s+", re.I)
+_OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(_ENGLISH.owners)})\s+", re.I)
 """A possessive before a thing."""
-_ASIDES = lazy_re(lambda: rf"(?:{either(_ENGLISH.asides)} )*", re.I)
-_THING_ENDS = lazy_re(lambda: rf"[,.;:]| {either(_ENGLISH.thing_ends)} ", re.I)
+_ASIDES = lazy_re(lambda: rf"(?:{any_of(_ENGLISH.asides)} )*", re.I)
+_THING_ENDS = lazy_re(lambda: rf"[,.;:]| {any_of(_ENGLISH.thing_ends)} ", re.I)
 
 
 def without_owner(text: str) -> int:
     """The offset in a text after a possessive."""
-    return _end(_OWNER, text)
+    return _match_end(_OWNER, text)
 
 
-def _end(pattern: re.Pattern[str], text: str) -> int:
+def _match_end(pattern: re.Pattern[str], text: str) -> int:
     found = pattern.match(text)
     return found.end() if found else 0
 
@@ -106,12 +106,12 @@ def are_rivals(now: Clause, before: Clause, persons: set[str]) -> bool:
     return takes_place and now.how == "place" and not now.subject & persons
 
 
-def is_of_having(clause: Clause) -> bool:
+def is_possession(clause: Clause) -> bool:
     """Whether a clause says that somebody has or uses something."""
     return clause.verb in _ENGLISH.held
 
 
-def is_about(text: str, thing: Set[str]) -> bool:
+def states_possession(text: str, thing: Set[str]) -> bool:
     """Whether a statement says which thing somebody has: "my phone is …", "I drive a …"."""
     first = OPENING_NAME.match(text)
     said = predicate(text, frozenset({first[0]}) if first else frozenset())
@@ -126,48 +126,48 @@ def is_about(text: str, thing: Set[str]) -> bool:
 
 
 @lru_cache(4_096)
-def renewed_things(text: str) -> Sequence[Set[str]]:
+def replaced_things(text: str) -> Sequence[Set[str]]:
     """The terms of each thing of which one has one, and that a statement says was replaced; cached."""
     found: list[Set[str]] = []
-    for pattern in each_of("renewed"):
+    for pattern in cue_patterns("renewed"):
         for each in pattern.finditer(text):
             head = each["what"].split()[-1]
-            if holding_of(attribute_of(head)) == "one" and head.casefold() not in _common():
+            if cardinality_of(attribute_of(head)) == "one" and head.casefold() not in _common_words():
                 found.append(set(terms(head)))
     return [each for each in found if each]
 
 
-def switched(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+def switched_to(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
     """The person who now has another thing according to a statement, and the thing; None if there is no such person."""
-    return _who_and_what("switched", text)
+    return _owner_and_thing("switched", text)
 
 
-def has_of_a_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool:
+def has_same_kind(text: str, now: tuple[frozenset[str], frozenset[str]]) -> bool:
     """Whether a statement says that somebody uses another thing of the same kind as the one they switched to."""
-    before = _who_and_what("uses", text)
-    return before is not None and before[0] == now[0] and before[1] != now[1] and _are_of_a_kind(before[1], now[1])
+    before = _owner_and_thing("uses", text)
+    return before is not None and before[0] == now[0] and before[1] != now[1] and _are_same_kind(before[1], now[1])
 
 
 @lru_cache(4_096)
-def _who_and_what(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] | None:
-    found = next((said for row in each_of(cue) if (said := row.match(text))), None)
+def _owner_and_thing(cue: str, text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    found = next((said for row in cue_patterns(cue) if (said := row.match(text))), None)
     if found is None:
         return None
-    who, what = (frozenset(terms(_OWNER.sub("", found[name]))) - _common() for name in ("who", "what"))
+    who, what = (frozenset(terms(_OWNER.sub("", found[name]))) - _common_words() for name in ("who", "what"))
     # "I" and "the user" are not terms.
     return (who, what) if what else None
 
 
-def _are_of_a_kind(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_same_kind(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two things are similar in meaning, or both are called by names without meaning."""
-    near = [{word for each in thing for word, _ in alike(each, _NEAR)} for thing in (one, other)]
+    near = [{word for each in thing for word, _ in similar_words(each, _NEAR)} for thing in (one, other)]
     if not near[0] or not near[1]:
         return not near[0] and not near[1]
     return bool(one & near[1] or other & near[0]) or len(near[0] & near[1]) >= _NEAR_BOTH
 
 
 @lru_cache(4_096)
-def counts_of(text: str) -> Mapping[str, Set[str]]:
+def counts_by_noun(text: str) -> Mapping[str, Set[str]]:
     """Map each counted term to the number that a statement gives; cached."""
     words = [each[0] for each in _WORD.finditer(text)]
     found: dict[str, set[str]] = {}
@@ -177,32 +177,32 @@ def counts_of(text: str) -> Mapping[str, Set[str]]:
             if _is_counted(noun):
                 found.setdefault(next(iter(terms(noun)), noun.casefold()), set()).add(number)
                 break
-            if noun.casefold() in _common():
+            if noun.casefold() in _common_words():
                 break
     return found
 
 
 def says_how_many(text: str) -> bool:
     """Whether a text says how many there are now, or that there is one more, without naming what."""
-    return bool(_number_said("so_many", text) or _number_said("one_more", text))
+    return bool(_matched_number("so_many", text) or _matched_number("one_more", text))
 
 
 def is_another_count(text: str, before: str) -> bool:
     """Whether such a text gives another number than an earlier one, or the next number after it."""
-    known = {number for numbers in counts_of(before).values() for number in numbers}
-    now, more = _number_said("so_many", text), _number_said("one_more", text)
+    known = {number for numbers in counts_by_noun(before).values() for number in numbers}
+    now, more = _matched_number("so_many", text), _matched_number("one_more", text)
     return bool(now and now not in known) or bool(more and str(int(more) - 1) in known)
 
 
 @lru_cache(4_096)
-def _number_said(cue: str, text: str) -> str:
+def _matched_number(cue: str, text: str) -> str:
     """The number in the first match of a cue, in digits; empty if there is none."""
-    said = next((hit["number"].casefold() for row in each_of(cue) if (hit := row.search(text))), "")
+    said = next((hit["number"].casefold() for row in cue_patterns(cue) if (hit := row.search(text))), "")
     found = number_words().get(said) or _ordinals().get(said, said)
     return found if found.isdigit() else ""
 
 
-@from_data
+@cached_data
 def _ordinals() -> dict[str, str]:
     rows = (of_language(Numbers, code).ordinals for code in LANGUAGES)
     return {word: str(at) for row in rows for at, word in enumerate(row, 3)}
@@ -210,7 +210,7 @@ def _ordinals() -> dict[str, str]:
 
 def _is_counted(noun: str) -> bool:
     low = noun.casefold()
-    if low in _units() or low in _common() or not low.isalpha() or len(low) < 4:
+    if low in _unit_words() or low in _common_words() or not low.isalpha() or len(low) < 4:
         return False
     return (low.endswith("s") and not low.endswith("ss") and verb_forms().get(low, ("", ""))[1] != "s") or (
         noun[0].isupper() and low.endswith(("n", "e", "r"))
@@ -224,15 +224,15 @@ def with_digits(text: str, units: Mapping[str, str]) -> str:
     """A text with numbers in words before a unit, except of time, written as digits."""
     known = number_words()
 
-    def digit(found: re.Match[str]) -> str:
+    def to_digits(found: re.Match[str]) -> str:
         number = known.get(found[1].casefold(), "")
         unit = next((units[term] for term in terms(found[2]) if term in units), "")
         return f"{number} {found[2]}" if number and unit and unit not in _TIMES else found[0]
 
-    return _PAIR.sub(digit, text)
+    return _PAIR.sub(to_digits, text)
 
 
-@from_data
+@cached_data
 def number_words() -> dict[str, str]:
     """Numbers up to nineteen by their words."""
     found = dict.fromkeys(topic(Numbers).one, "1")
@@ -243,11 +243,11 @@ def number_words() -> dict[str, str]:
     return found
 
 
-@from_data
-def _units() -> frozenset[str]:
+@cached_data
+def _unit_words() -> frozenset[str]:
     return frozenset(word for unit, words in topic(Numbers).units.items() for word in (unit, *words))
 
 
-@from_data
-def _common() -> frozenset[str]:
+@cached_data
+def _common_words() -> frozenset[str]:
     return topic(Words).stop | topic(Facts).generic

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.memories.earnest import Statement
-from ireneo.memories.quoting import joined, opened, quotation
+from ireneo.memories.quoting import extend_quotation, quotation, with_context
 from ireneo.memories.record import Kind
-from ireneo.memories.wording import words_of
+from ireneo.memories.wording import unquoted_words
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
@@ -38,12 +38,12 @@ class SaidFact(Struct, frozen=True, kw_only=True):
     """Whether it is quoted with the question that it answers."""
 
 
-def key_of(fact: SaidFact) -> tuple[str, ...]:
+def fact_key(fact: SaidFact) -> tuple[str, ...]:
     """The key by which two facts of a message are the same."""
     return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
 
 
-class Quoted(Struct, frozen=True, kw_only=True):
+class QuotedEvent(Struct, frozen=True, kw_only=True):
     """An event that may continue in the next statement, and is then quoted in the speaker's words."""
 
     fact: SaidFact
@@ -60,25 +60,25 @@ class Quoted(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(
         cls, facts: Sequence[SaidFact], said: Statement, statement: Statement, answer: str, asked: str
-    ) -> Quoted | None:
+    ) -> QuotedEvent | None:
         """The event among the facts of a statement; None if all fill slots or only end something."""
         fact = next((each for each in facts if each.kind == "episodic" and not (each.attribute or each.against)), None)
         if fact is None:
             return None
         answers = bool(answer) and (said.sentence == answer or answer in said.opened)
-        words = opened(said, answers=answers) if said.text == statement.text else statement.text
+        words = with_context(said, answers=answers) if said.text == statement.text else statement.text
         return cls(
             fact=fact,
             words=words,
             last=said,
-            key=key_of(fact),
+            key=fact_key(fact),
             asked=asked if answers else "",
             retold=not is_quoted(fact, statement),
         )
 
-    def with_more(self, said: Statement) -> Quoted:
+    def with_more(self, said: Statement) -> QuotedEvent:
         """The same with what is said next."""
-        return replace(self, words=joined(self.words, self.last, said), last=said, retold=False)
+        return replace(self, words=extend_quotation(self.words, self.last, said), last=said, retold=False)
 
     def told(self, who: str, at: datetime | None) -> SaidFact:
         """The event with all its words, as `who` said them."""
@@ -90,4 +90,13 @@ class Quoted(Struct, frozen=True, kw_only=True):
 
 def is_quoted(fact: SaidFact, statement: Statement) -> bool:
     """Whether a fact is an event in the words of a statement."""
-    return fact.kind == "episodic" and not (fact.attribute or fact.against) and words_of(fact.text) == statement.text
+    return (
+        fact.kind == "episodic" and not (fact.attribute or fact.against) and unquoted_words(fact.text) == statement.text
+    )
+
+
+def with_original_words(fact: SaidFact, standard: str, said: str) -> SaidFact:
+    """Return a fact in its original words, if it was read from words without dialect."""
+    if standard == said:
+        return fact
+    return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))

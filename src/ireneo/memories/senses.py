@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ireneo.language.files import CAPITAL, LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.spoken import Attributes
 from ireneo.language.topics import Persons, Questions, Senses, Words
-from ireneo.language.words import alike, language_of_sentence, terms
+from ireneo.language.words import language_of_sentence, similar_words, terms
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 
@@ -34,10 +34,10 @@ ALIKE_WEIGHT = 0.5
 
 _WORDS = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[^\W\d_]+")
-_ROLE = lazy_re(lambda: rf"\b{either(re.escape(each) for each in topic(Persons).roles)}\b", re.I)
+_ROLE = lazy_re(lambda: rf"\b{any_of(re.escape(each) for each in topic(Persons).roles)}\b", re.I)
 
 
-def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[str], Beside]:
+def asked_attributes(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[str], Beside]:
     """The attributes that a question asks for, and the words that count in place of its terms.
 
     `asked` has its terms with their weights; those with at most `frame` ask for nothing by themselves. A sense that
@@ -45,7 +45,7 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
     """
     told: dict[str, dict[str, float]] = {}
     senses = set[str]()
-    for language, code, said in _senses(text):
+    for language, code, said in _asked_senses(text):
         senses.add(attribute_of(code))
         term = next((each for each in reversed(said) if each in asked), code)
         asked[term] = 1.0
@@ -53,21 +53,21 @@ def wanted(text: str, asked: dict[str, float], frame: float) -> tuple[frozenset[
     beside = {}
     for term, weight in asked.items():
         # If the words of answers are known, words similar to another sense of the term are noise.
-        near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in alike(term, ALIKE_TRIED)}
+        near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in similar_words(term, ALIKE_TRIED)}
         if weight > frame:
             words = {**dict.fromkeys(_attribute_terms().get(term, ()), TOLD), **near}
             beside[term] = [(word, share) for word, share in words.items() if word not in asked]
     return frozenset(senses), beside
 
 
-def _senses(text: str) -> list[tuple[str, str, list[str]]]:
+def _asked_senses(text: str) -> list[tuple[str, str, list[str]]]:
     """The things that a question asks for, by language and code, with the terms that ask for them.
 
     It is read in its own language, and in others only if it asks for nothing in that: "warm" in a German question about
     rent has another meaning in English.
     """
     own = language_of_sentence(text)
-    for language, asks in sorted(_asks().items(), key=lambda each: each[0] != own):
+    for language, asks in sorted(_question_patterns().items(), key=lambda each: each[0] != own):
         found = ((code, pattern.search(text)) for code, pattern in asks.items())
         if senses := [(language, code, terms(each[0])) for code, each in found if each is not None]:
             return senses
@@ -76,7 +76,7 @@ def _senses(text: str) -> list[tuple[str, str, list[str]]]:
 
 def senses_asked(text: str) -> frozenset[str]:
     """The attributes that a text names or asks for."""
-    return frozenset(attribute_of(code) for _, code, _ in _senses(text))
+    return frozenset(attribute_of(code) for _, code, _ in _asked_senses(text))
 
 
 def own_verb(text: str) -> str:
@@ -85,10 +85,10 @@ def own_verb(text: str) -> str:
     return next((each for each in found.groups() if each), "").casefold() if found else ""
 
 
-def is_of_another(verb: str, text: str) -> bool:
+def is_about_other_subject(verb: str, text: str) -> bool:
     """Whether a text only says of somebody else what the question asked about the asker: "lives" for "do I live"."""
     words = {word.casefold() for word in _WORDS.findall(text)}
-    if verb and verb not in words and not words.isdisjoint(_others(verb)):
+    if verb and verb not in words and not words.isdisjoint(_third_person_forms(verb)):
         return True
     known = topic(Persons)
     return words.isdisjoint(_QUESTIONS.oneself) and not words.isdisjoint(known.she | known.he | known.roles)
@@ -99,24 +99,24 @@ def names_another(text: str) -> bool:
     return bool(_ROLE.search(text) or _NAME.search(text))
 
 
-def _others(verb: str) -> Iterator[str]:
+def _third_person_forms(verb: str) -> Iterator[str]:
     """The forms of a verb for another person."""
     for ending, instead in _QUESTIONS.of_another.items():
         if verb.endswith(ending):
             yield from (verb.removesuffix(ending) + each for each in instead)
 
 
-@from_data
-def _asks() -> dict[str, dict[str, re.Pattern[str]]]:
+@cached_data
+def _question_patterns() -> dict[str, dict[str, re.Pattern[str]]]:
     """By language and sense, the pattern of questions for it."""
     return {
-        language: {code: lazy_re(rf"\b{either(rows)}(?!\w)", re.I) for code, rows in known.asks.items()}
+        language: {code: lazy_re(rf"\b{any_of(rows)}(?!\w)", re.I) for code, rows in known.asks.items()}
         for language in LANGUAGES
         if (known := of_language(Senses, language)).asks
     }
 
 
-@from_data
+@cached_data
 def _answer_terms() -> dict[str, dict[str, list[str]]]:
     """By language and sense, the terms of answers to it."""
     return {
@@ -124,11 +124,11 @@ def _answer_terms() -> dict[str, dict[str, list[str]]]:
             code: list(dict.fromkeys(term for word in (code.replace("_", " "), *words) for term in terms(word)))
             for code, words in of_language(Senses, language).tells.items()
         }
-        for language in _asks()
+        for language in _question_patterns()
     }
 
 
-@from_data
+@cached_data
 def _attribute_terms() -> dict[str, list[str]]:
     """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
     found: dict[str, dict[str, None]] = {}

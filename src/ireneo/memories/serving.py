@@ -13,7 +13,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, either, from_data, of_language, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Names, Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
@@ -73,34 +73,34 @@ _OF_A_NAME = lazy_re(rf"({CAPITAL}[\w-]+)(?: {CAPITAL}[\w-]+)?(?:['’]s)? [a-z�
 """A statement about somebody or something by name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
-_REQUEST = lazy_re(lambda: rf"(?:{either(_SAYS.requests)})\b(?!.*\b{either(_SAYS.persons)}\b)", re.I)
+_REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
 COMPOUND = 5
 """The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
 
-class Served(Struct, frozen=True, kw_only=True):
+class Relevance(Struct, frozen=True, kw_only=True):
     """How well something serves a goal, and why."""
 
     score: float
     why: str
 
 
-@from_data
-def _asks() -> dict[str, frozenset[str]]:
-    return _by_word(_SAYS.asks)
+@cached_data
+def _areas_by_question_word() -> dict[str, frozenset[str]]:
+    return _areas_by_word(_SAYS.asks)
 
 
-@from_data
-def _asks_in_english() -> dict[str, frozenset[str]]:
-    return _by_word(of_language(Serving, "en").asks)
+@cached_data
+def _areas_by_english_question_word() -> dict[str, frozenset[str]]:
+    return _areas_by_word(of_language(Serving, "en").asks)
 
 
-@from_data
-def _tells() -> dict[str, frozenset[str]]:
-    return _by_word(_SAYS.tells)
+@cached_data
+def _areas_by_answer_word() -> dict[str, frozenset[str]]:
+    return _areas_by_word(_SAYS.tells)
 
 
-def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+def _areas_by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for area, words in areas.items():
         for word in words:
@@ -108,20 +108,21 @@ def _by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
     return {word: frozenset(each) for word, each in found.items()}
 
 
-def _weight(word: str, whole: bool) -> float:
-    return WEAK if not whole and _areas(word, _asks()) and word not in topic(Persons).roles else SHARED
-
-
-def _areas(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    if word in known:
-        return known[word]
-    return next(
-        (known[word[at:]] for at in range(3, len(word) - COMPOUND + 1) if word[at:] in known),
-        frozenset(),
+def _word_weight(word: str, whole: bool) -> float:
+    return (
+        WEAK
+        if not whole and _areas_of_word(word, _areas_by_question_word()) and word not in topic(Persons).roles
+        else SHARED
     )
 
 
-def _read(text: str) -> dict[str, str]:
+def _areas_of_word(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    if word in known:
+        return known[word]
+    return next((known[word[at:]] for at in range(3, len(word) - COMPOUND + 1) if word[at:] in known), frozenset())
+
+
+def _words_by_term(text: str) -> dict[str, str]:
     """Map the terms of a text to its words, without stop words."""
     found: dict[str, str] = {}
     for word in _WORD.findall(_QUOTED.sub(" ", text).casefold()):
@@ -134,7 +135,7 @@ def _read(text: str) -> dict[str, str]:
     return found
 
 
-def support(above_unrelated: float, above_known: float) -> float:
+def embedder_bonus(above_unrelated: float, above_known: float) -> float:
     """The bonus from an embedder, by how many standard deviations a text is nearer to the goal than others."""
     if above_known < FURTHER:
         return APART
@@ -143,23 +144,23 @@ def support(above_unrelated: float, above_known: float) -> float:
     return MOST_SUPPORT * max(0.0, min(above_unrelated / ABOVE[0], above_known / ABOVE[1], 1.0))
 
 
-def is_standing(text: str) -> bool:
+def is_standing_rule(text: str) -> bool:
     """Whether a text is a rule for how the assistant should answer, whatever is asked."""
     return _SAYS.standing.search(text) is not None
 
 
-def says_how_to_answer(wish: str) -> bool:
+def is_about_answers(wish: str) -> bool:
     """Whether a lasting wish is about how the assistant answers, and not about one case."""
     words = {each.casefold() for each in _WORD.findall(wish)}
-    return words.isdisjoint(_SAYS.cases) and not frozenset(terms(wish)).isdisjoint(_of_answers())
+    return words.isdisjoint(_SAYS.cases) and not frozenset(terms(wish)).isdisjoint(_answer_terms())
 
 
-@from_data
-def _of_answers() -> frozenset[str]:
+@cached_data
+def _answer_terms() -> frozenset[str]:
     return frozenset(terms(" ".join(_SAYS.standing_words)))
 
 
-def rules_here(text: str, goal: str, now: datetime) -> bool:
+def rule_applies(text: str, goal: str, now: datetime) -> bool:
     """Whether a rule for one kind of texts or one day applies to the goal."""
     if days := _weekdays_in(text):
         # A rule for one day of the week applies on that day, and if the goal names it.
@@ -179,16 +180,16 @@ def _weekdays_in(text: str) -> set[int]:
     }
 
 
-def takes_back(later: str, earlier: str, areas: Collection[str]) -> bool:
+def is_withdrawn_by(later: str, earlier: str, areas: Collection[str]) -> bool:
     """Whether a later statement says that the same matter has changed."""
     if not _SAYS.turned.search(later):
         return False
-    before, after = _read(earlier), _read(later)
+    before, after = _words_by_term(earlier), _words_by_term(later)
     both = {word for stem, word in after.items() if stem in before and word not in _SAYS.plain}
-    return len(both) > 2 or any(not _areas(word, _tells()).isdisjoint(areas) for word in both)
+    return len(both) > 2 or any(not _areas_of_word(word, _areas_by_answer_word()).isdisjoint(areas) for word in both)
 
 
-def telling(text: str) -> list[str]:
+def informative_sentences(text: str) -> list[str]:
     """The sentences of a message that state something: no questions, requests or imagined events."""
     return [
         each
@@ -197,7 +198,7 @@ def telling(text: str) -> list[str]:
     ]
 
 
-@from_data
+@cached_data
 def routine_words() -> frozenset[str]:
     """The terms of words that all work in a project uses."""
     return frozenset(terms(" ".join(_SAYS.routine)))
@@ -209,15 +210,15 @@ class Purpose:
     def __init__(self, goal: str) -> None:
         """Parse a goal; an empty one is about nothing."""
         self.text = goal.strip()[:LONGEST_GOAL]
-        read = _read(self.text)
+        read = _words_by_term(self.text)
         language = language_of_sentence(self.text)
         plain = _SAYS.plain | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
         # A word of one language may have another meaning in the next: a "Roman" is not a novel in English.
         english = language == "en" and not large and not common_words().isdisjoint(_WORD.findall(self.text.casefold()))
-        asks = _asks_in_english() if english else _asks()
-        self.areas = frozenset(area for word in read.values() for area in _areas(word, asks))
+        asks = _areas_by_english_question_word() if english else _areas_by_question_word()
+        self.areas = frozenset(area for word in read.values() for area in _areas_of_word(word, asks))
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.slots = self._slots_asked()
         """The attributes of the user that it asks for."""
@@ -235,34 +236,34 @@ class Purpose:
             return senses
         return senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())}
 
-    def name(self, name: str, why: str) -> None:
+    def add_name(self, name: str, why: str) -> None:
         """Add somebody as named in the goal."""
         for term in terms(name):
             self.named[term] = why
             self.words.pop(term, None)
 
-    def leave_out(self, name: str) -> None:
+    def exclude_name(self, name: str) -> None:
         """Don't count a name among the goal's own words."""
         for term in terms(name):
             self.words.pop(term, None)
         self.names -= frozenset(name.casefold().split())
         self._own |= {*name.casefold().split()}
 
-    def wanted(self) -> tuple[tuple[str, float], ...]:
+    def search_terms(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
         told = [word for area in sorted(self.areas) for word in _SAYS.tells.get(area, ())]
         beside = {stem: 0.3 for word in told for stem in terms(word)}
         return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
 
-    def serves(
+    def relevance(
         self, text: str, *, common: Collection[str] = (), of_others: bool = False, nearness: float = 0.0
-    ) -> Served | None:
+    ) -> Relevance | None:
         """How well a text serves the goal; None if it doesn't.
 
         `common` are terms of many texts; `of_others` says that it is about people whom the goal doesn't name;
         `nearness` is the bonus or deduction from an embedder.
         """
-        read = _read(text)
+        read = _words_by_term(text)
         if not read:
             return None
         score = 0.0
@@ -271,20 +272,20 @@ class Purpose:
         if shared and (len(set(read.values()) - _SAYS.plain) < LONG or len(shared) > 1):
             # The name of an area is a weaker sign than a word of the subject alone, unless the goal has no other word.
             whole = len(shared) == len(self.words)
-            score += sum(COMMONLY if commonly else _weight(word, whole) for word, commonly in shared.items())
+            score += sum(COMMONLY if commonly else _word_weight(word, whole) for word, commonly in shared.items())
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
         named = [each for stem, each in self.named.items() if stem in read]
         if named:
             score += NAMED
             why.append(named[0])
-        not_ours = not named and self._is_of_another(text)
+        not_ours = not named and self._is_about_stranger(text)
         told, beside, elsewhere = self._areas_of(read, _SAYS.equipment if not_ours else ())
         if self.areas and not (told or beside) and shared.keys() <= self.names:
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
             told = {}
-        if told and not (of_others and not named and self._areas_shared().isdisjoint(told)):
+        if told and not (of_others and not named and self._shared_areas().isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
         elif beside and not shared:
@@ -293,17 +294,17 @@ class Purpose:
             score -= ELSEWHERE
         # A statement in one of the goal's areas may be far from its words.
         score += max(nearness, 0.0) if told else nearness
-        return Served(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
+        return Relevance(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
 
-    def share(self, text: str, common: Collection[str] = ()) -> float:
+    def word_share(self, text: str, common: Collection[str] = ()) -> float:
         """The share of the goal's own words in a text; `common` ones only count in the goal's total."""
-        own = self.words.keys() & _read(text).keys()
+        own = self.words.keys() & _words_by_term(text).keys()
         return sum(each not in common for each in own) / len(self.words) if self.words else 0.0
 
-    def _areas_shared(self) -> frozenset[str]:
+    def _shared_areas(self) -> frozenset[str]:
         return self.areas & _SAYS.shared
 
-    def _is_of_another(self, text: str) -> bool:
+    def _is_about_stranger(self, text: str) -> bool:
         """Whether a text begins with a statement about somebody by name who isn't the user or in the goal."""
         found = _OF_A_NAME.match(text)
         if found is None or not self.words.keys().isdisjoint(terms(found[1])):
@@ -318,12 +319,12 @@ class Purpose:
         told: dict[str, int] = {}
         beside = elsewhere = False
         for word in read.values():
-            for area in _areas(word, _tells()) if word not in but else ():
+            for area in _areas_of_word(word, _areas_by_answer_word()) if word not in but else ():
                 if area in self.areas:
                     told[area] = told.get(area, 0) + 1
                 else:
                     elsewhere = True
-            asked = _areas(word, _asks())
+            asked = _areas_of_word(word, _areas_by_question_word())
             beside = beside or not self.areas.isdisjoint(asked)
             elsewhere = elsewhere or bool(asked - self.areas)
         return told, beside, elsewhere and not beside

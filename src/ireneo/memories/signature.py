@@ -42,25 +42,25 @@ def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
 
     A shell command becomes its programs with their options; folders, variables and redirections are left out.
     """
-    name = _forget(tool).lower().replace(":", ".")
-    said = _command(arguments) if isinstance(arguments, str) else _arguments(arguments)
+    name = _normalise(tool).lower().replace(":", ".")
+    said = _normalised_command(arguments) if isinstance(arguments, str) else _normalised_arguments(arguments)
     return _clip(f"{name}: {said}" if said else name)
 
 
 def error_signature(text: str) -> str:
     """The signature of an error: the lines of an output that name it, without what varies."""
     for _ in range(_PASSES):
-        shorter = _error(text)
+        shorter = _error_lines(text)
         if shorter == text:
             break
         text = shorter
     return text
 
 
-def _error(text: str) -> str:
+def _error_lines(text: str) -> str:
     lines = [line for each in _LINE_ENDS.split(text[-_LOOKED_AT:]) if (line := each.lstrip(" \t|│>*-").rstrip())]
     named = [line for line in lines if _NAMES_ERROR.search(line) and not _FRAME.match(line)]
-    kept = list(dict.fromkeys(said for line in named or lines[-1:] if (said := _clip(_forget(line), 160))))
+    kept = list(dict.fromkeys(said for line in named or lines[-1:] if (said := _clip(_normalise(line), 160))))
     # A traceback has its cause last, a compiler its first error first: both ends are kept.
     chosen = kept if len(kept) <= _LINES else [kept[0], *kept[-(_LINES - 1) :]]
     return _clip("; ".join(chosen))
@@ -97,20 +97,20 @@ _SECRETS_OF_PLACE = (
 )
 
 
-def _forget(text: str) -> str:
-    return _settled(_once(text))
+def _normalise(text: str) -> str:
+    return _replace_until_stable(_replace_once(text))
 
 
-def _once(text: str) -> str:
+def _replace_once(text: str) -> str:
     for pattern, kept in _SECRETS_OF_PLACE:
         text = pattern.sub(kept, text)
     return text.strip()
 
 
-def _settled(text: str) -> str:
+def _replace_until_stable(text: str) -> str:
     """Apply the replacements until nothing changes: one may expose another, and each shortens the text."""
     for _ in range(_PASSES):
-        shorter = _once(text)
+        shorter = _replace_once(text)
         if shorter == text:
             break
         text = shorter
@@ -127,40 +127,40 @@ _REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|<\s*\S+|\d>&\d")
 _SHOWN_ONLY = lazy_re(r"^(?:head|tail|less|more|tee|cat)\b")
 
 
-def _arguments(arguments: Mapping[str, object]) -> str:
+def _normalised_arguments(arguments: Mapping[str, object]) -> str:
     for key in _SHELL_KEYS:
         value = arguments.get(key)
         if isinstance(value, str):
-            return _command(value)
+            return _normalised_command(value)
         if isinstance(value, Sequence) and not isinstance(value, bytes):
-            return _command(" ".join(str(each) for each in value))
-    told = ((str(name), _value(arguments[name])) for name in sorted(arguments, key=str))
-    return ", ".join(f"{_forget(name)}={value}" for name, value in told if value)
+            return _normalised_command(" ".join(str(each) for each in value))
+    told = ((str(name), _normalised_value(arguments[name])) for name in sorted(arguments, key=str))
+    return ", ".join(f"{_normalise(name)}={value}" for name, value in told if value)
 
 
-def _value(value: object) -> str:
+def _normalised_value(value: object) -> str:
     if value is None or value == "" or value == [] or value == {}:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        inner = ((str(name), _value(value[name])) for name in sorted(value, key=str))
-        return "{" + ", ".join(f"{_forget(name)}={held}" for name, held in inner if held) + "}"
+        inner = ((str(name), _normalised_value(value[name])) for name in sorted(value, key=str))
+        return "{" + ", ".join(f"{_normalise(name)}={held}" for name, held in inner if held) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return "[" + ", ".join(dict.fromkeys(_value(each) for each in value)) + "]"
-    words = _forget(str(value)[:_LOOKED_AT]).split()
+        return "[" + ", ".join(dict.fromkeys(_normalised_value(each) for each in value)) + "]"
+    words = _normalise(str(value)[:_LOOKED_AT]).split()
     return " ".join(words[:_FEW]) + (" …" if len(words) > _FEW else "")
 
 
-def _command(command: str) -> str:
+def _normalised_command(command: str) -> str:
     command = command.strip()[:_LOOKED_AT]
     if within := _SHELLS.match(command):
         command = within[2]
-    command = quoted_as("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "), ticks=True)
+    command = replace_quoted("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "), ticks=True)
     steps = [_BEFORE.sub("", each.strip()) for each in _SEPARATES.split(_REDIRECT.sub(" ", command))]
     telling = [each for each in steps if each and not _SETUP.match(each)]
     done = [each for at, each in enumerate(telling) if not (at and _SHOWN_ONLY.match(each))]
-    return " && ".join(dict.fromkeys(_forget(each) for each in done or telling or steps[-1:]))
+    return " && ".join(dict.fromkeys(_normalise(each) for each in done or telling or steps[-1:]))
 
 
 # Text after an unclosed mark is taken whole: no other mark in it is closed either, so none is tried.
@@ -171,14 +171,14 @@ _SINGLE = lazy_re(r"'[^']*'")
 _SINGLE_OR_TICKED = lazy_re(r"'[^']*'|`[^`]*`")
 
 
-def quoted_as(mark: str, command: str, *, ticks: bool = False) -> str:
+def replace_quoted(mark: str, command: str, *, ticks: bool = False) -> str:
     """Replace quoted text in `command` by `mark`; with `ticks` also text in backticks."""
     quoted, single = (_QUOTED_OR_TICKED, _SINGLE_OR_TICKED) if ticks else (_QUOTED, _SINGLE)
 
-    def marked(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         return mark if found["open"] is None else '"' + single.sub(mark, found[0][1:])
 
-    return quoted.sub(marked, command)
+    return quoted.sub(replacement, command)
 
 
 def _clip(text: str, longest: int = LONGEST) -> str:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ireneo.language.files import CAPITAL, either, from_data, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Times, Words
-from ireneo.language.words import in_standard, terms
+from ireneo.language.words import standardise, terms
 from ireneo.patterns import lazy_re
 
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
-_FRAME = lazy_re(lambda: rf"{either(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
+_FRAME = lazy_re(lambda: rf"{any_of(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 
 
 @lru_cache(4_096)
-def words_of(text: str) -> str:
+def unquoted_words(text: str) -> str:
     """A memory's own words: only the quotation, if it quotes the user; cached, as is all that is read of them.
 
     Each statement is compared with the same memories.
@@ -28,24 +28,26 @@ def words_of(text: str) -> str:
 
 
 @lru_cache(4_096)
-def heard(text: str) -> str:
+def comparable_words(text: str) -> str:
     """A memory's own words in the form that rules compare, without dialect."""
-    return in_standard(words_of(text))
+    return standardise(unquoted_words(text))
 
 
 @lru_cache(4_096)
-def telling(text: str) -> frozenset[str]:
+def distinctive_words(text: str) -> frozenset[str]:
     """The words that distinguish a memory from others: no times and no common words."""
-    return frozenset(term for term in terms(heard(text)) if term not in _plain_words() and not term.isdigit())
+    return frozenset(
+        term for term in terms(comparable_words(text)) if term not in _plain_words() and not term.isdigit()
+    )
 
 
 @lru_cache(4_096)
 def names_in(text: str) -> Sequence[str]:
     """The words that a memory writes like names, except at its beginning."""
-    return _NAMED.findall(words_of(text))
+    return _NAMED.findall(unquoted_words(text))
 
 
-@from_data
+@cached_data
 def _plain_words() -> frozenset[str]:
     stop = topic(Words).stop
     counts = [word for words in topic(Times).counts.values() for word in words]

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ireneo.language.files import CAPITAL, from_data, topic
+from ireneo.language.files import CAPITAL, cached_data, topic
 from ireneo.language.predicates import predicate
 from ireneo.language.topics import Serving
-from ireneo.language.word_lines import Features, features, word_lines
-from ireneo.language.words import in_standard, language_of_sentence, letters
-from ireneo.memories.cues import cues, relations, says
-from ireneo.memories.endings import says_of_change
-from ireneo.memories.figures import figures, is_measure
+from ireneo.language.word_lines import Features, features, load_models
+from ireneo.language.words import language_of_sentence, letters, standardise
+from ireneo.memories.cues import cues, has_cue, relations
+from ireneo.memories.endings import mentions_change
+from ireneo.memories.figures import figures_by_quantity, is_measure
 from ireneo.memories.remnants import PIECES
-from ireneo.memories.wording import telling
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
 LEAST = -0.4
@@ -38,30 +38,30 @@ _MOST_TELLING = 6
 
 def is_worth_keeping(said: str, asked: str = "") -> bool:
     """Whether the words `said`, perhaps in answer to `asked`, are worth keeping as a quotation."""
-    return worth(said, asked) >= LEAST
+    return keep_score(said, asked) >= LEAST
 
 
 @lru_cache(512)
-def worth(said: str, asked: str = "") -> float:
-    """How much a statement is worth: above 0 if it is rather worth keeping."""
-    return word_lines("kept")["worth"].value(features_of(said, asked))
+def keep_score(said: str, asked: str = "") -> float:
+    """The score of a statement, a logit: above 0 if it is rather worth keeping."""
+    return load_models("kept")["worth"].value(features_of(said, asked))
 
 
 def features_of(said: str, asked: str = "") -> Features:
     """The features of a statement: its forms, and its words if it is English."""
-    plain = in_standard(said)
+    plain = standardise(said)
     language = language_of_sentence(plain)
     known = features(plain) if language != "de" else Features((), ())
-    return known.with_forms([*dict.fromkeys(_forms(plain, language, asked))])
+    return known.with_forms([*dict.fromkeys(_statement_forms(plain, language, asked))])
 
 
-def _forms(said: str, language: str, asked: str) -> Iterator[str]:
+def _statement_forms(said: str, language: str, asked: str) -> Iterator[str]:
     if asked:
         yield "@answer"
-    yield from (f"@says_{cue}" for cue in _CUES if says(cue, said))
+    yield from (f"@says_{cue}" for cue in _CUES if has_cue(cue, said))
     for clause in PIECES.split(said):
         yield f"@tense_{_tense(clause, language)}"
-    for kind in figures(said):
+    for kind in figures_by_quantity(said):
         yield "@figure"
         yield f"@fig_{(kind.split() or ['bare'])[0]}"
         if is_measure(kind):
@@ -74,10 +74,10 @@ def _forms(said: str, language: str, asked: str) -> Iterator[str]:
         if word in relations():
             yield f"@rel_{relations()[word]}"
             yield "@rel"
-        yield from (f"@in_{area}" for area in _areas().get(word, ()))
+        yield from (f"@in_{area}" for area in _life_areas().get(word, ()))
     yield f"@size{sum(len(said.split()) >= least for least in _LENGTHS)}"
-    yield f"@telling{min(len(telling(said)), _MOST_TELLING)}"
-    if says_of_change(said):
+    yield f"@telling{min(len(distinctive_words(said)), _MOST_TELLING)}"
+    if mentions_change(said):
         yield "@change"
 
 
@@ -88,8 +88,8 @@ def _tense(clause: str, language: str) -> str:
     return "past" if cues(language).happened.search(clause) else "none"
 
 
-@from_data
-def _areas() -> dict[str, list[str]]:
+@cached_data
+def _life_areas() -> dict[str, list[str]]:
     """The areas of life of the words that name or state something in them."""
     found: dict[str, list[str]] = {}
     for areas in (topic(Serving).asks, topic(Serving).tells):

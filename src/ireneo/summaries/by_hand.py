@@ -40,7 +40,7 @@ def with_threads_by_hand(
         for note in notes
         if note.kind == "thread" and ThreadId(note.id) not in closed and is_known(note, seen_by)
     ]
-    every = {each.id: _worded(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
+    every = {each.id: _apply_wording(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
     return tuple(every.values())
 
 
@@ -71,7 +71,7 @@ def thread_of(note: Annotation) -> Thread:
     )
 
 
-def canon(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
+def canon_facts(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
     """Return the canon facts that were not released, in the order they were set, with edits applied."""
     notes = each_once(notes)
     released = {note.about for note in notes if note.kind == "release"}
@@ -127,18 +127,18 @@ def with_edits(summary: Summary, written: Sequence[Annotation]) -> Summary:
     """Apply the wordings by hand of a summary, or of parts of it."""
     for note in written:
         if note.about == summary.stretch:
-            return _whole(summary, note)
+            return _replace_text(summary, note)
     within = [note for note in written if is_within(note, summary.first_position, summary.last_position)]
     if not within:
         return summary
 
-    def stands(line: Line) -> bool:
+    def is_unedited(line: Line) -> bool:
         return not any(note.since <= line.position <= note.at_position for note in within)
 
-    lines = [line for line in summary.lines("story") if stands(line)]
-    lines += [line for note in within for line in _lines(note)]
+    lines = [line for line in summary.lines("story") if is_unedited(line)]
+    lines += [line for note in within for line in _sentence_lines(note)]
     ordered = tuple(sorted(lines, key=lambda line: line.position))
-    return replace(summary, sections=_with_story(summary, ordered), edits=tuple(note.id for note in within))
+    return replace(summary, sections=_with_story_lines(summary, ordered), edits=tuple(note.id for note in within))
 
 
 def is_within(note: Annotation, first: int, last: int) -> bool:
@@ -150,7 +150,7 @@ def is_within(note: Annotation, first: int, last: int) -> bool:
     return shared >= MOSTLY * (note.at_position - note.since + 1)
 
 
-def _whole(summary: Summary, note: Annotation) -> Summary:
+def _replace_text(summary: Summary, note: Annotation) -> Summary:
     names = []
     for line in summary.lines("artifacts"):
         kept = tuple(mention for mention in line.names if mention.name.casefold() in note.text.casefold())
@@ -158,22 +158,22 @@ def _whole(summary: Summary, note: Annotation) -> Summary:
     written = Writing(
         prompt=BY_WHOM, model="", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0, disputes=tuple(note.answers)
     )
-    sections = [each for each in _with_story(summary, _lines(note)) if each.name != "artifacts"]
+    sections = [each for each in _with_story_lines(summary, _sentence_lines(note)) if each.name != "artifacts"]
     sections += [Section(name="artifacts", lines=tuple(names))] if names else []
     return replace(summary, sections=tuple(sections), writing=written, edits=(note.id,))
 
 
-def _with_story(summary: Summary, lines: tuple[Line, ...]) -> tuple[Section, ...]:
+def _with_story_lines(summary: Summary, lines: tuple[Line, ...]) -> tuple[Section, ...]:
     others = tuple(section for section in summary.sections if section.name != "story")
     return (Section(name="story", lines=lines), *others)
 
 
-def _lines(note: Annotation) -> tuple[Line, ...]:
+def _sentence_lines(note: Annotation) -> tuple[Line, ...]:
     line = Line(weight=HAND_WEIGHT, position=note.at_position, sources=(note.at,))
     return tuple(replace(line, text=text) for text in sentences(note.text))
 
 
-def _worded(thread: Thread, note: Annotation | None) -> Thread:
+def _apply_wording(thread: Thread, note: Annotation | None) -> Thread:
     if note is None:
         return thread
     return replace(

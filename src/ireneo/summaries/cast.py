@@ -73,14 +73,14 @@ def cast_section(stretches: Sequence[Sequence[Line]], most: tuple[int, int]) -> 
             if line.verbs[0][0] not in FACTS:
                 people[line.subject].append(line)
                 if (fate := facts.get(("fate", line.subject, ""))) is not None:
-                    facts["fate", line.subject, ""] = _after(fate, _acting(dict(line.verbs)))
+                    facts["fate", line.subject, ""] = _with_later_acts(fate, _activity(dict(line.verbs)))
         for line in lines:
             if (kind := line.verbs[0][0]) in FACTS:
                 same = line.text.casefold() if kind in OF_TEXT else ""
                 key = ("fate" if kind in FATES else kind, line.subject, same)
-                facts[key] = _joined(facts[key], line) if key in facts else _weighed(line)
+                facts[key] = _join_statements(facts[key], line) if key in facts else _with_count_weight(line)
     described = {line.subject for line in facts.values() if line.weight >= SURE and line.verbs[0][0] != "full"}
-    summed = [_sum(each) for each in people.values()]
+    summed = [_sum_counts(each) for each in people.values()]
     summed.sort(key=lambda line: (-line.weight - DESCRIBED * (line.subject in described), line.subject))
     kept = summed[: most[0]]
     worth = {line.subject: line.weight for line in kept}
@@ -106,16 +106,16 @@ def person_line(name: str, counts: Mapping[str, int], answers: Mapping[str, int]
         subject=name,
         verbs=tuple(sorted(counts.items())),
         names=tuple(Mention(who, float(times)) for who, times in kept),
-        weight=round(_acting(counts) + 0.1 * counts.get("named", 0) + 0.01 * sum(times > 0 for _, times in kept), 2),
+        weight=round(_activity(counts) + 0.1 * counts.get("named", 0) + 0.01 * sum(times > 0 for _, times in kept), 2),
         position=position,
     )
 
 
-def _acting(counts: Mapping[str, int]) -> int:
+def _activity(counts: Mapping[str, int]) -> int:
     return counts.get("acts", 0) + SAID * counts.get("said", 0) + counts.get("speaks", 0) + counts.get("tells", 0)
 
 
-def _sum(lines: Sequence[Line]) -> Line:
+def _sum_counts(lines: Sequence[Line]) -> Line:
     counts: Counter[str] = Counter()
     answers: Counter[str] = Counter()
     for line in lines:
@@ -124,33 +124,28 @@ def _sum(lines: Sequence[Line]) -> Line:
     return person_line(lines[0].subject, counts, answers, max(line.position for line in lines))
 
 
-def _weighed(line: Line) -> Line:
-    return _told(line, line.verbs, float(line.verbs[0][1]))
+def _with_count_weight(line: Line) -> Line:
+    return _cast_line(line, line.verbs, float(line.verbs[0][1]))
 
 
-def _joined(before: Line, line: Line) -> Line:
+def _join_statements(before: Line, line: Line) -> Line:
     """Join two statements of one kind; for places and fates the newer one wins."""
     kind, times = line.verbs[0]
     if kind not in OF_TEXT and kind != before.verbs[0][0]:
-        return _weighed(line)
+        return _with_count_weight(line)
     times += before.verbs[0][1]
-    return _told(line, ((kind, times), *line.verbs[1:]), float(times))
+    return _cast_line(line, ((kind, times), *line.verbs[1:]), float(times))
 
 
-def _after(fate: Line, acts: int) -> Line:
+def _with_later_acts(fate: Line, acts: int) -> Line:
     (kind, times), *after = fate.verbs
     acts += after[0][1] if after else 0
-    return _told(fate, ((kind, times), ("after", acts)), fate.weight) if acts else fate
+    return _cast_line(fate, ((kind, times), ("after", acts)), fate.weight) if acts else fate
 
 
-def _told(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line:
+def _cast_line(line: Line, verbs: tuple[tuple[str, int], ...], weight: float) -> Line:
     return Line(
-        subject=line.subject,
-        text=line.text,
-        verbs=verbs,
-        weight=weight,
-        position=line.position,
-        sources=line.sources,
+        subject=line.subject, text=line.text, verbs=verbs, weight=weight, position=line.position, sources=line.sources
     )
 
 
@@ -189,15 +184,11 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
     if section is None:
         return KnownCast()
-    cast = _WholeCast(section.lines, sum(node.leaves for node in nodes))
+    cast = _CastResolver(section.lines, sum(node.leaves for node in nodes))
     people = sorted(cast.people(), key=lambda each: (-each.weight, each.name))
     newest = [line for node in nodes[-PRESENT:] for line in node.lines("cast") if line.verbs[0][0] == "where"]
-    where = max(newest, key=_position, default=None)
-    return KnownCast(
-        people=tuple(people),
-        narrator=cast.narrator,
-        where=where.text if where else "",
-    )
+    where = max(newest, key=_position_key, default=None)
+    return KnownCast(people=tuple(people), narrator=cast.narrator, where=where.text if where else "")
 
 
 def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
@@ -205,11 +196,11 @@ def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
     return {name: each.name for each in reversed(known_cast(nodes).people) for name in each.names}
 
 
-def _position(line: Line) -> int:
+def _position_key(line: Line) -> int:
     return line.position
 
 
-class _WholeCast:
+class _CastResolver:
     """Resolves the cast from the lines of all summaries of a path."""
 
     def __init__(self, lines: Sequence[Line], leaves: int) -> None:
@@ -223,7 +214,7 @@ class _WholeCast:
                 # Each of its words was counted for it.
                 self._full[line.text] = max(self._full[line.text], line.verbs[0][1])
         self._speaking = {name for name, counts in self._counts.items() if counts["speaks"] or counts["tells"]}
-        self._characters = self._played()
+        self._characters = self._players_by_character()
         self._players = {author: name for name, author in reversed(self._characters.items())}
 
     @property
@@ -234,13 +225,13 @@ class _WholeCast:
 
     def people(self) -> Iterator[CastMember]:
         """Yield the people of the story."""
-        for names in self._groups():
-            if (found := self._person(names)) is not None:
+        for names in self._group_names():
+            if (found := self._build_person(names)) is not None:
                 yield found
 
-    def _played(self) -> dict[str, str]:
+    def _players_by_character(self) -> dict[str, str]:
         """Map each character's name to the author who answers when it is called."""
-        own = self._as_themselves()
+        own = self._self_played_counts()
         # Characters of a game within one evening aren't part of the cast.
         least = min(PLAYED_LEAVES, self._leaves // PLAYED_LEAVES)
         claims: list[tuple[float, str, str]] = []
@@ -263,7 +254,7 @@ class _WholeCast:
                 out.setdefault(name, author)
         return out
 
-    def _as_themselves(self) -> Counter[str]:
+    def _self_played_counts(self) -> Counter[str]:
         """Count how often each author acts or answers under their own name, and so is a character themselves."""
         own: Counter[str] = Counter()
         for author in self._speaking:
@@ -273,7 +264,7 @@ class _WholeCast:
                     own[author] += counts["acts"] + SAID * counts["said"] + max(int(answers), 0)
         return own
 
-    def _groups(self) -> list[list[str]]:
+    def _group_names(self) -> list[list[str]]:
         """Group the names by person."""
         linked = [
             (self._players.get(line.subject, line.subject), line.text)
@@ -288,21 +279,23 @@ class _WholeCast:
         ]
         parent = {name: name for name in names}
 
-        def root(name: str) -> str:
+        def find_root(name: str) -> str:
             while parent[name] != name:
                 name = parent[name]
             return name
 
-        for one, other in [*self._forms(names), *linked]:
+        for one, other in [*self._same_person_pairs(names), *linked]:
             if one in parent and other in parent:
-                parent[root(other)] = root(one)
+                parent[find_root(other)] = find_root(one)
         groups: dict[str, list[str]] = defaultdict(list)
         for name in names:
-            groups[root(name)].append(name)
+            groups[find_root(name)].append(name)
         new = {other for _, other in linked}
-        return [sorted(group, key=lambda name: (-self._weight(name), name in new, name)) for group in groups.values()]
+        return [
+            sorted(group, key=lambda name: (-self._name_weight(name), name in new, name)) for group in groups.values()
+        ]
 
-    def _forms(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _same_person_pairs(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield pairs of names that are forms of each other: with a title, with a family name, or shortened."""
         same: dict[tuple[str, ...], list[str]] = defaultdict(list)
         longer: dict[str, set[tuple[str, ...]]] = defaultdict(set)
@@ -315,7 +308,7 @@ class _WholeCast:
                 longer[words[-1]].add(words)
             elif short != words[0] and len(short) > 2:
                 longer[short].add(words)
-        yield from self._parts(same)
+        yield from self._combined_name_pairs(same)
         for words, forms in same.items():
             titles = {title for name in forms if (title := _title(name))}
             alone = [name for name in forms if not _title(name)]
@@ -326,20 +319,20 @@ class _WholeCast:
                     by_title[_title(name)].append(name)
                 for each in by_title.values():
                     yield from ((each[0], other) for other in each[1:])
-                yield from self._bearer(by_title)
+                yield from self._title_pairs(by_title)
                 continue
             yield from ((forms[0], other) for other in forms[1:])
             yield from self._short_forms(words, forms, longer, same)
 
-    def _parts(self, same: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[tuple[str, str]]:
+    def _combined_name_pairs(self, same: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[tuple[str, str]]:
         """Pair the two names that a longer one combines: Long John and Silver, in Long John Silver."""
         for words, forms in same.items():
             if len(words) > LEAST_PARTS and sum(self._full[each] for each in forms) >= SURE:
                 yield from ((forms[0], same[part][0]) for part in (words[:-1], words[-1:]) if part in same)
 
-    def _bearer(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    def _title_pairs(self, by_title: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
         """Pair the name without a title with the person who has it and is named by far the most."""
-        weights = {title: sum(map(self._weight, names)) for title, names in by_title.items() if title}
+        weights = {title: sum(map(self._name_weight, names)) for title, names in by_title.items() if title}
         best = max(sorted(weights.keys() - topic(Cast).wives), key=lambda title: weights[title], default="")
         if best and "" in by_title and weights[best] >= 3 * (sum(weights.values()) - weights[best]):
             yield by_title[best][0], by_title[""][0]
@@ -354,23 +347,24 @@ class _WholeCast:
         """Pair a single name with the longer name that contains it, if only one does, or one far outweighs others."""
         if len(words) != 1 or not forms:
             return
-        found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._weight, same[each])), each))
+        found = sorted(longer.get(words[0], ()), key=lambda each: (-sum(map(self._name_weight, same[each])), each))
         if not found or any(
-            sum(map(self._weight, same[each])) * 3 > sum(map(self._weight, same[found[0]])) for each in found[1:]
+            sum(map(self._name_weight, same[each])) * 3 > sum(map(self._name_weight, same[found[0]]))
+            for each in found[1:]
         ):
             return
         of_long, of_short = ({_title(name) for name in each} - {""} for each in (same[found[0]], forms))
         if not (of_long and of_short and of_long != of_short):
             yield forms[0], same[found[0]][0]
 
-    def _weight(self, name: str) -> float:
+    def _name_weight(self, name: str) -> float:
         """Return how much a name is used; one known only as a longer form weighs little."""
         return self._named[name].weight if name in self._named else self._full[name] / 100
 
     def _is_player(self, name: str) -> bool:
         return bool(self._players) and name in self._speaking
 
-    def _person(self, names: Sequence[str]) -> CastMember | None:
+    def _build_person(self, names: Sequence[str]) -> CastMember | None:
         """Build the person who has these names; None if they name no person of the story."""
         counts: Counter[str] = sum((self._counts.get(name, Counter()) for name in names), Counter())
         real = {bare_name(author)[:1] for author in self._players}
@@ -378,9 +372,9 @@ class _WholeCast:
             return None
         if any(name.casefold() in topic(Speech).narrators for name in names) or counts["tells"] > counts["speaks"]:
             return None
-        acting = _acting(counts)
+        acting = _activity(counts)
         facts = [line for line in self._facts if line.subject in names]
-        is_so = self._is_so([line for line in facts if line.verbs[0][0] == "is"], self._own_words(names))
+        is_so = self._descriptions([line for line in facts if line.verbs[0][0] == "is"], self._words_of_names(names))
         fate = self._fate([line for line in facts if line.verbs[0][0] in FATES], names)
         seen = max((self._counts[name]["leaves"] for name in names if name in self._counts), default=0)
         recurs = seen >= min(SEEN, self._leaves)
@@ -393,8 +387,8 @@ class _WholeCast:
         player = next((self._characters[name] for name in names if name in self._characters), "")
         # The name under which somebody speaks is kept, whatever else they are called.
         name = next((each for each in names if each in self._speaking), names[0])
-        full = self._fullest(name, names)
-        own = self._own_words([each for each in names if self._is_form(name, each)])
+        full = self._longest_form(name, names)
+        own = self._words_of_names([each for each in names if self._is_form(name, each)])
         return CastMember(
             name=name,
             names=tuple(names),
@@ -411,14 +405,14 @@ class _WholeCast:
 
         A player's character stays alive, whatever was said.
         """
-        line = max(told, key=_position, default=None)
+        line = max(told, key=_position_key, default=None)
         if any(name in self._characters for name in names):
             return ""
         if line is None or line.weight < SURE or line.verbs[0][0] == "alive":
             return ""
         others = [name for name in names if name != line.subject and name in self._named]
         acts = dict(line.verbs).get("after", 0) + sum(
-            _acting(self._counts[name]) for name in others if self._named[name].position > line.position
+            _activity(self._counts[name]) for name in others if self._named[name].position > line.position
         )
         # A character may be lying.
         teller = self._players.get(line.text, line.text)
@@ -429,19 +423,19 @@ class _WholeCast:
         out: list[str] = []
         words = set(own)
         for each in names:
-            if not words & self._own_words([each]):
-                words |= self._own_words([each])
+            if not words & self._words_of_names([each]):
+                words |= self._words_of_names([each])
                 out.append(each)
         return tuple(out)
 
-    def _own_words(self, names: Sequence[str]) -> set[str]:
+    def _words_of_names(self, names: Sequence[str]) -> set[str]:
         return {form for name in names for word in bare_name(name) for form in (word, word.partition("'")[0])}
 
     def _is_form(self, name: str, other: str) -> bool:
         words = {form for word in bare_name(other) for form in (word, word.partition("'")[0])}
         return set(bare_name(name)) <= words
 
-    def _fullest(self, name: str, names: Sequence[str]) -> str:
+    def _longest_form(self, name: str, names: Sequence[str]) -> str:
         """Return the longest plausible form of a name."""
         own = bare_name(name)
         known = [
@@ -451,9 +445,9 @@ class _WholeCast:
             and len(other.split()) <= LONGEST_NAME
             and (other == name or self._full[other] >= (SURE if bare_name(other)[0].startswith(own[0]) else SURE + 2))
         ]
-        return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._weight(each), each))
+        return max(known, key=lambda each: (len(bare_name(each)), self._full[each], self._name_weight(each), each))
 
-    def _is_so(self, told: Sequence[Line], forms: set[str]) -> list[str]:
+    def _descriptions(self, told: Sequence[Line], forms: set[str]) -> list[str]:
         """Return the most frequent descriptions of somebody: at most one as a relative, and others."""
         of_kin: list[str] = []
         other: list[str] = []
@@ -494,7 +488,7 @@ def _title(name: str) -> str:
 HEADING = "Who is who:"
 
 
-def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
+def render_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
     """Return the lines about the cast and the setting, the most active people first, within `room` tokens."""
     left = room - count(HEADING) - 1
     present: list[str] = []
@@ -503,20 +497,20 @@ def say_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[s
         if text and count(said) + 1 <= left:
             present.append(said)
             left -= count(said) + 1
-    lines = prominent = _prominent(known)
+    lines = prominent = _most_active(known)
     if prominent and count(prominent[0]) + 1 <= left:
         left -= count(prominent[0]) + 1
     else:
         lines = []
     for each in known.people:
-        said = say_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
+        said = render_person(each) if each.weight > PASSING * known.people[0].weight or each.is_so else ""
         if said and len(lines) < MAIN and count(said) + 1 <= left:
             lines.append(said)
             left -= count(said) + 1
     return [*([HEADING, *lines] if lines else ()), *present] if lines or known.where else []
 
 
-def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
+def render_players(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
     """Return who plays whom and who has other names, which a model's prose doesn't say."""
     least = PASSING * known.people[0].weight if known.people else 0.0
     played = [f"{each.name} by {each.player}" for each in known.people if each.player and each.weight > least]
@@ -531,7 +525,7 @@ def say_players(known: KnownCast, room: int, count: Callable[[str], int]) -> lis
     return out
 
 
-def _prominent(known: KnownCast) -> list[str]:
+def _most_active(known: KnownCast) -> list[str]:
     """Return a line with the most active people about whom nothing else is known; empty if some are played.
 
     The players' characters have lines of their own.
@@ -542,12 +536,12 @@ def _prominent(known: KnownCast) -> list[str]:
     names = [
         each.name if _title(each.name) else each.full
         for each in known.people[:PROMINENT]
-        if not say_person(each) and each.weight > PASSING * usual
+        if not render_person(each) and each.weight > PASSING * usual
     ]
     return [f"- {', '.join(names)}"] if len(names) > 1 else []
 
 
-def say_person(person: CastMember) -> str:
+def render_person(person: CastMember) -> str:
     """Return a line about somebody; empty if only the name is known."""
     notes = [f"played by {person.player}"] if person.player else []
     notes += [f"also {name}" for name in person.aliases]

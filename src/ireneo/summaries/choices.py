@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import OwnWords
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import CHOICE, choosing
+from ireneo.summaries.own_words import CHOICE, choice_pattern
 from ireneo.summaries.statements import prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, Summary
@@ -57,7 +57,7 @@ def options_line(message: Message) -> Line | None:
             found, begins, first = {}, option.start(), number
         if ord(number) == ord(first) + len(found):
             end = items[place + 1].start() if place + 1 < len(items) else None
-            found[number] = _option(option, message.text[option.end() : end])
+            found[number] = _option_text(option, message.text[option.end() : end])
     if not 2 <= len(found) <= MOST_OPTIONS:
         return None
     listed = "; ".join(f"{number}. {said}" for number, said in found.items())
@@ -72,7 +72,7 @@ def options_line(message: Message) -> Line | None:
     )
 
 
-def _option(option: re.Match[str], body: str) -> str:
+def _option_text(option: re.Match[str], body: str) -> str:
     """The text of an option: its line, or the first statement under its heading if it has one."""
     # In a table an option is in one cell, and its meaning in the next.
     said = _CELLS.sub(" — ", " ".join(option["said"].replace("**", "").split()).rstrip(" |"))
@@ -82,7 +82,7 @@ def _option(option: re.Match[str], body: str) -> str:
     return clip(said, LONGEST_HEADED if " — " in said else LONGEST_OPTION)
 
 
-def stands_at_list(said: str) -> bool:
+def refers_to_list(said: str) -> bool:
     """Whether a question is at the list at the end of the agent's words, or shortly after it."""
     behind = said[max((option.end() for option in _OPTION.finditer(said)), default=0) :]
     paragraphs = [each for each in behind.split("\n\n")[1:] if each.strip()]
@@ -122,18 +122,18 @@ def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequenc
         if isinstance(part, Summary):
             offered = next((line for line in reversed(lines.get(part.id, ())) if is_options(line)), None)
         elif part.role == "user" and part.draft.origin == "spoken":
-            choice = _chosen(part, offered) if offered is not None else None
+            choice = _chosen_option(part, offered) if offered is not None else None
             out += [choice] if choice else []
             offered = None
     return out
 
 
-def _chosen(message: Message, offered: Line) -> UserChoice | None:
+def _chosen_option(message: Message, offered: Line) -> UserChoice | None:
     text = " ".join(message.text.split())
     if len(text) > LONGEST_CHOICE:
         return None
     options = {found["number"]: found["said"] for found in KEPT.finditer(offered.text.removeprefix(LIST))}
-    first = choosing().match(text)
+    first = choice_pattern().match(text)
     named = first or _REFERS.search(text)
     numbers = list(dict.fromkeys(CHOICE.findall(named[0].upper()))) if named else []
     asked = f"I asked: “{offered.subject}” " if offered.subject else ""
@@ -160,10 +160,10 @@ def _chosen(message: Message, offered: Line) -> UserChoice | None:
 
 _REFERS = lazy_re(
     lambda: (
-        rf"\b{either(topic(OwnWords).refers_to)} (?:the )?(?:{either(topic(OwnWords).points)}s? )?#?[1-9](?!\w|\.\w)"
+        rf"\b{any_of(topic(OwnWords).refers_to)} (?:the )?(?:{any_of(topic(OwnWords).points)}s? )?#?[1-9](?!\w|\.\w)"
         r"(?:(?:,? ?(?:&|and|und|or|oder) |, ?)#?[1-9](?!\w|\.\w))*"
         # "Fix 3 files" refers to no item.
-        rf"(?=\s*(?:$|[.,;:!?)&]|{either(topic(OwnWords).chosen)}\b))"
+        rf"(?=\s*(?:$|[.,;:!?)&]|{any_of(topic(OwnWords).chosen)}\b))"
     ),
     re.I,
 )

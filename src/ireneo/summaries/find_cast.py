@@ -15,7 +15,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, either, from_data, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, topic
 from ireneo.language.story_topics import Cast, Turns
 from ireneo.language.topics import Names, Speech
 from ireneo.language.words import letters
@@ -51,28 +51,28 @@ FEWEST = 4
 """Sentences with fewer words state nothing about anybody."""
 
 _TOKEN = lazy_re(r"[^\W\d_][\w’'-]*|[^\w\s]|\d+")
-_CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{either(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
+_CLOSED = lazy_re(lambda: rf"[.;!?—]|, (?!{any_of(topic(Names).beside)}\b|[^\W\d_a-zà-ÿ])|\W*$")
 _END = lazy_re(r"\s*(?:$|[,.;:—–!?)\"”])|\s+-")
 _MARKS = lazy_re('["“”„«»‘]')
 _SPLIT_AUTHORS = lazy_re(r"[,/&+]")
 
 
-def _any_of(rows: Sequence[str]) -> re.Pattern[str]:
+def _join_patterns(rows: Sequence[str]) -> re.Pattern[str]:
     """Join patterns with the groups `x` and `y` into one."""
     numbered = (re.sub(r"\?P<([xy])>", rf"?P<\g<1>{number}>", row) for number, row in enumerate(rows))
     return re.compile("|".join(numbered) or "(?!)")
 
 
-_alias = from_data(lambda: _any_of(_SAYS.alias))
-_own_alias = from_data(lambda: _any_of(_SAYS.own_alias))
-_introduces = from_data(lambda: _any_of(_SAYS.introduces))
-_plays = from_data(lambda: _any_of(_SAYS.plays))
-_fates = from_data(lambda: [(kind, _any_of(getattr(_SAYS, kind))) for kind in FATES])
+_alias = cached_data(lambda: _join_patterns(_SAYS.alias))
+_own_alias = cached_data(lambda: _join_patterns(_SAYS.own_alias))
+_introduces = cached_data(lambda: _join_patterns(_SAYS.introduces))
+_plays = cached_data(lambda: _join_patterns(_SAYS.plays))
+_fates = cached_data(lambda: [(kind, _join_patterns(getattr(_SAYS, kind))) for kind in FATES])
 _SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
 _OWNED = lazy_re(rf"(?P<owner>{CAPITAL}[\w’'.-]{{0,30}}(?: {CAPITAL}[\w’'.-]{{0,30}}){{0,3}})['’]s ")
-_SAID = lazy_re(lambda: rf"[\s,]+{either(topic(Speech).said)}\b")
-_SAID_BEFORE = lazy_re(lambda: rf"\b{either(topic(Speech).said)} $")
+_SAID = lazy_re(lambda: rf"[\s,]+{any_of(topic(Speech).said)}\b")
+_SAID_BEFORE = lazy_re(lambda: rf"\b{any_of(topic(Speech).said)} $")
 
 
 class _CastSentence(Struct, kw_only=True, dict=True):
@@ -144,11 +144,17 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
     heard = VoicedTexts(messages)
     told = list(_sentences(heard, narrators(messages)))
     for each, names in zip(told, names_in([each.text for each in told]), strict=True):
-        each.names = tuple(dict.fromkeys(_with_title(name, each.text) for name in names if not _joint(name)))
+        each.names = tuple(
+            dict.fromkeys(
+                _with_title(name, each.text)
+                for name in names
+                if not ("'s " in name or "’s " in name or _SHORTENED.search(name) is not None)
+            )
+        )
     found = _CastFindings()
     before: _CastSentence | None = None
     for each in told:
-        _count(each, before, found)
+        _count_uses(each, before, found)
         _statements(each, before if before and before.place == each.place else None, heard, found)
         before = each
     _read_answers(told, found)
@@ -202,11 +208,6 @@ def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSen
             )
 
 
-def _joint(name: str) -> bool:
-    """Whether a run of capitalised words is not one name: Mr. Holm's Hall, Holm'd."""
-    return "'s " in name or "’s " in name or _SHORTENED.search(name) is not None
-
-
 def _with_title(name: str, text: str) -> str:
     """Return a name with the title before it, where that is a common word by itself: Miss Holm."""
     lead = text[: max(text.find(name), 0)]
@@ -218,7 +219,7 @@ def _with_title(name: str, text: str) -> str:
 # How often each name acts, and who answers to it.
 
 
-def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindings) -> None:
+def _count_uses(each: _CastSentence, before: _CastSentence | None, found: _CastFindings) -> None:
     if each.author and (before is None or before.place != each.place):
         for author in authors(each.author):
             found.count("tells" if each.narrated else "speaks", author, each.position)
@@ -233,10 +234,10 @@ def _count(each: _CastSentence, before: _CastSentence | None, found: _CastFindin
         if _SAID.match(after) or _SAID_BEFORE.search(each.text, max(0, start - 14), start):
             found.count("said", name, each.position)
         else:
-            found.count("acts" if _acts(after) else "named", name, each.position)
+            found.count("acts" if _verb_follows(after) else "named", name, each.position)
 
 
-def _acts(after: str) -> bool:
+def _verb_follows(after: str) -> bool:
     """Whether a verb of action follows a name, directly or after one adverb."""
     words = after[:40].split()[:2]
     if not words or after[:1] != " ":
@@ -254,7 +255,7 @@ def _acts(after: str) -> bool:
 def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
     """Count who answers when a name is called; answers by the caller count against it."""
     for one, other in zip_longest(told, told[1:]):
-        called = [name for name in one.names if _is_called(one.text, name)] if one.author else []
+        called = [name for name in one.names if _is_addressed(one.text, name)] if one.author else []
         answering = authors(other.author) if called and other and other.author != one.author else []
         for name in called:
             for author in authors(one.author):
@@ -263,7 +264,7 @@ def _read_answers(told: Sequence[_CastSentence], found: _CastFindings) -> None:
                 found.answers[name][answering[0]] += 1
 
 
-def _is_called(text: str, name: str) -> bool:
+def _is_addressed(text: str, name: str) -> bool:
     """Whether somebody is addressed by this name: it begins or ends the text, set off by a comma."""
     bare = text.strip(' "“”.!?…-')
     return bare == name or bare.startswith(f"{name},") or bare.endswith(f", {name}")
@@ -282,63 +283,67 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     speakers = authors(each.author)
     own = speakers[0] if len(speakers) == 1 and not each.narrated else ""
     if own:
-        _characters(each, own, found)
-    presented = before is not None and bool(own) and _presented(before)
+        _count_characters(each, own, found)
+    presented = before is not None and bool(own) and _is_introduction(before)
     for name, what in _descriptions(each):
-        sure = each.sure or what[1] or presented or bool(own and _presented(each))
+        sure = each.sure or what[1] or presented or bool(own and _is_introduction(each))
         found.fact("is", name, what[0], each, SURE if sure else 1)
     if len(each.text.split()) < FEWEST and not own:
         return
-    _fortunes(each, found)
+    _record_fates(each, found)
     if not each.words.isdisjoint(_SAYS.called):
-        _aliases(each, heard, found)
+        _record_aliases(each, heard, found)
 
 
-def _characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
+def _count_characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
     """Count the characters whom an author claims to play, or as whom they speak."""
     for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
-        if (match := pattern.search(each.text)) and (name := _name(match, "x", each)):
+        if (match := pattern.search(each.text)) and (name := _matched_name(match, "x", each)):
             found.answers[name][author] += times
 
 
-def _fortunes(each: _CastSentence, found: _CastFindings) -> None:
+def _record_fates(each: _CastSentence, found: _CastFindings) -> None:
     """Record who died, lives again, or is gone."""
     # In a novel's dialogue, living people are called dead.
     if each.quoted or each.words.isdisjoint(_SAYS.fates):
         return
     said_by = "" if each.narrated else each.author
     for kind, fate in _fates():
-        if (match := fate.search(each.text)) and _is_so(each.text, match) and (name := _name(match, "x", each)):
+        if (
+            (match := fate.search(each.text))
+            and _is_certain(each.text, match)
+            and (name := _matched_name(match, "x", each))
+        ):
             found.fact(kind, name, said_by, each, SURE if each.sure else 1)
 
 
-def _is_so(text: str, match: re.Match[str]) -> bool:
+def _is_certain(text: str, match: re.Match[str]) -> bool:
     """Whether nothing in the clause of a match negates it or makes it uncertain."""
     start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
     stop = _STOP.search(text, match.end())
     return not _SAYS.not_so.search(text, start, stop.end() if stop else len(text))
 
 
-def _presented(each: _CastSentence) -> bool:
+def _is_introduction(each: _CastSentence) -> bool:
     """Whether an author introduces themselves or their character."""
     return bool(_plays().search(each.text) or _introduces().search(each.text))
 
 
-def _aliases(each: _CastSentence, heard: VoicedTexts, found: _CastFindings) -> None:
+def _record_aliases(each: _CastSentence, heard: VoicedTexts, found: _CastFindings) -> None:
     text = each.text
 
-    def note(subject: str, match: re.Match[str]) -> None:
-        other = _name(match, "y", each)
+    def record_alias(subject: str, match: re.Match[str]) -> None:
+        other = _matched_name(match, "y", each)
         if subject and other and key_words(subject) != key_words(other):
             found.fact("alias", subject, other, each, SURE)
 
-    if (match := _alias().search(text)) and _is_so(text, match) and (one := _name(match, "x", each)):
-        note(one, match)
-    if not (each.narrated and each.author) and (own := _own_alias().search(text)) and _is_so(text, own):
-        note(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
+    if (match := _alias().search(text)) and _is_certain(text, match) and (one := _matched_name(match, "x", each)):
+        record_alias(one, match)
+    if not (each.narrated and each.author) and (own := _own_alias().search(text)) and _is_certain(text, own):
+        record_alias(heard.voiced(each.place).speaker if each.author or each.quoted else "", own)
 
 
-def _name(match: re.Match[str], which: str, each: _CastSentence) -> str:
+def _matched_name(match: re.Match[str], which: str, each: _CastSentence) -> str:
     """Return the name in the group `x` or `y` of a match, as the stretch spells it; empty if it is not a known name."""
     found = next((value for name, value in match.groupdict().items() if name[0] == which and value), "").rstrip("-'’")
     if found in each.names or found.endswith(("'s", "’s")):
@@ -362,13 +367,13 @@ def _place(text: str) -> str:
         if not token[0][0].isalpha() or (number and token[0].lower() in _SAYS.ends):
             return ""
         if token[0].lower() in _SAYS.places:
-            end, _ = _tail(tokens[number + 1 :], token.end())
+            end, _ = _phrase_end(tokens[number + 1 :], token.end())
             told_apart = number > 1 or end > token.end() or rest[:1].isupper()
-            return rest[:end] if told_apart and (rest[:1].isupper() or _determines(tokens[0][0])) else ""
+            return rest[:end] if told_apart and (rest[:1].isupper() or _is_determiner(tokens[0][0])) else ""
     return ""
 
 
-def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
+def _phrase_end(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
     """Return where a noun phrase ends, including a complement ("of the herd"), and whether it was cut short."""
     if not tokens or tokens[0][0].lower() not in _SAYS.tails:
         return end, False
@@ -387,7 +392,7 @@ def _tail(tokens: Sequence[re.Match[str]], end: int) -> tuple[int, bool]:
             return (last[0].end(), False) if one else (whole, True)
         if low in _SAYS.tails:
             whole = best
-        elif _modifies(low):
+        elif _is_modifier(low):
             best = token.end()
     return best, False
 
@@ -404,24 +409,26 @@ def _descriptions(each: _CastSentence) -> Iterator[tuple[str, tuple[str, bool]]]
         listed = lead.rstrip().endswith(",") and any(other in lead for other in each.names)
         what = ""
         if after.startswith(", ") and not listed:
-            what = _phrase(after[2:], closed=True)
-        elif after.startswith(" ") and not (what := _phrase(after[1:], closed=True, definite=True)):
+            what = _describing_phrase(after[2:], closed=True)
+        elif after.startswith(" ") and not (what := _describing_phrase(after[1:], closed=True, definite=True)):
             found = _SAYS.is_so.match(after)
-            what = _phrase(after[found.end() :]) if found and not _SAYS.not_so.search(text) else ""
+            what = _describing_phrase(after[found.end() :]) if found and not _SAYS.not_so.search(text) else ""
         elif found := _SAYS.is_so.match(after):
-            what = _phrase(after[found.end() :]) if not _SAYS.not_so.search(text) else ""
-        if what and (said := _whose(what, each, name)):
+            what = _describing_phrase(after[found.end() :]) if not _SAYS.not_so.search(text) else ""
+        if what and (said := _resolve_possessive(what, each, name)):
             yield name, said
         called = _SAYS.named.search(lead)
         before = lead[: called.start()] if called else lead
         if each.quoted and before.endswith(", "):
             # Holm may be the person addressed.
             continue
-        if (what := _phrase_before(before, called=bool(called), follows=after)) and (said := _whose(what, each, name)):
+        if (what := _phrase_before(before, called=bool(called), follows=after)) and (
+            said := _resolve_possessive(what, each, name)
+        ):
             yield name, said
 
 
-def _phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
+def _describing_phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
     """Return the noun phrase at the start of `text` that says who somebody is; empty if there is none.
 
     `closed`: it must end at punctuation and not start a list. `definite`: it must begin with "the".
@@ -431,28 +438,28 @@ def _phrase(text: str, *, closed: bool = False, definite: bool = False) -> str:
     tokens = list(_TOKEN.finditer(text[: LONGEST * 2]))
     if not tokens or (definite and head.lower() not in known.definite):
         return ""
-    if not _determines(head):
+    if not _is_determiner(head):
         # Without an article it needs a complement: Holm, keeper of the light.
         if not is_person(tokens[0][0]) or not any(token[0].lower() in known.tails for token in tokens[1:2]):
             return ""
-        return _nominal(text, tokens, 1, closed=closed)
+        return _noun_phrase(text, tokens, 1, closed=closed)
     place = 1
-    while place < len(tokens) and place <= PHRASE_WORDS + 1 and _modifies(tokens[place][0]):
+    while place < len(tokens) and place <= PHRASE_WORDS + 1 and _is_modifier(tokens[place][0]):
         place += 1
     while place > 1 and not is_person(tokens[place - 1][0]):
         place -= 1
-    return _nominal(text, tokens, place, closed=closed) if place > 1 else ""
+    return _noun_phrase(text, tokens, place, closed=closed) if place > 1 else ""
 
 
-def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool) -> str:
+def _noun_phrase(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: bool) -> str:
     """Return the phrase whose noun ends before token `place`, with its complement."""
     known = _SAYS
     end, rest = tokens[place - 1].end(), tokens[place:]
-    whole, cut = _tail(rest, end)
+    whole, cut = _phrase_end(rest, end)
     following = next((token[0] for token in rest if token.start() >= whole), "") if not cut else ""
     # A complement such as "of healing and redemption" may be cut.
     ends = cut or whole > end or _END.match(text, whole)
-    if closed and (not ends or _lists(text[whole:])):
+    if closed and (not ends or _begins_list(text[whole:])):
         return ""
     if following[:1].isalpha() and following.lower() not in (known.ends | topic(Names).none):
         # A noun followed by another one is not a person: a dwarf tavern, the king's men.
@@ -460,14 +467,14 @@ def _nominal(text: str, tokens: Sequence[re.Match[str]], place: int, *, closed: 
     return text[:whole] if whole <= LONGEST else ""
 
 
-def _lists(text: str) -> bool:
+def _begins_list(text: str) -> bool:
     """Whether a list of others follows: Holm, the keeper, and Vera; Holm, the keeper, Vera."""
     rest = text[1:].lstrip() if text.startswith(",") else ""
     word = rest.partition(" ")[0].strip(",.")
     return bool(word) and (word.lower() in topic(Names).beside or word[:1].isupper())
 
 
-def _determines(word: str) -> bool:
+def _is_determiner(word: str) -> bool:
     return word.lower() in _SAYS.determiners or word.endswith(("'s", "’s"))
 
 
@@ -486,7 +493,7 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
     known = _SAYS
     for size in range(2, min(len(tokens), PHRASE_WORDS + 2) + 1):
         first = tokens[-size]
-        if _determines(first):
+        if _is_determiner(first):
             # After a comma it may be an item of a list: the dwarf, Grog, and the bear.
             related = first.lower() in (known.mine | known.theirs) or first.endswith(("'s", "’s"))
             while (
@@ -498,12 +505,12 @@ def _phrase_before(lead: str, *, called: bool, follows: str) -> str:
                 size += 1
             listed = comma and tokens[-size - 1 : -size] == [","]
             return "" if listed or (comma and not related) else " ".join(tokens[-size:])
-        if not _modifies(first):
+        if not _is_modifier(first):
             return ""
     return ""
 
 
-def _modifies(word: str) -> bool:
+def _is_modifier(word: str) -> bool:
     return word[0].isalpha() and (word.lower() not in topic(Names).none or is_person(word))
 
 
@@ -513,7 +520,7 @@ def is_person(word: str) -> bool:
     return low in _SAYS.people or low.endswith(_SAYS.people_endings)
 
 
-def _whose(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
+def _resolve_possessive(what: str, each: _CastSentence, name: str) -> tuple[str, bool] | None:
     """Resolve "my" and "his" in a description; None if that is impossible or the result says too little.
 
     The second value says whether it is relative to the speaker.

@@ -15,15 +15,15 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, either, from_data, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, topic
 from ireneo.language.story_topics import Ending, Opening, Threads, Turns
 from ireneo.language.topics import Names
-from ireneo.language.word_lines import Features, WordLine, features, word_lines
+from ireneo.language.word_lines import Features, LinearModel, features, load_models
 from ireneo.language.words import balanced, base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.speech import WORDS, Sentence, Voiced, VoicedTexts, sentences, with_speaker
-from ireneo.summaries.spoken_play import is_spoken_play, lasting
+from ireneo.summaries.speech import WORDS, Sentence, VoicedText, VoicedTexts, sentences, with_speaker
+from ireneo.summaries.spoken_play import is_spoken_play, lasting_score
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE
@@ -86,7 +86,7 @@ class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
     by_word: dict[str, tuple[int, ...]]
 
     @classmethod
-    def of(cls, rows: Iterable[Row], kinds: Callable[[Row], str]) -> Cues[Row]:
+    def compile(cls, rows: Iterable[Row], kinds: Callable[[Row], str]) -> Cues[Row]:
         """Compile `rows`; in `words`, ``|`` separates the words of a set and ``&`` the sets."""
         cues = tuple(
             Cue(
@@ -103,7 +103,7 @@ class Cues(Struct, Generic[Row], frozen=True, kw_only=True):
                 places[first] = (*places.get(first, ()), number)
         return cls(all=cues, by_word=places)
 
-    def of_words(self, words: frozenset[str]) -> list[Cue[Row]]:
+    def candidates(self, words: frozenset[str]) -> list[Cue[Row]]:
         """Return the cues that may match a text of these words, in the order in which they are tried."""
         numbers = sorted({number for word in words & self.by_word.keys() for number in self.by_word[word]})
         return [self.all[at] for at in numbers if not any(words.isdisjoint(each) for each in self.all[at].words[1:])]
@@ -115,50 +115,50 @@ _KINDS: tuple[ThreadKind, ...] = (
 )  # fmt: skip
 
 
-@from_data
-def _openings() -> Cues[Opening]:
-    return Cues.of(sorted(_SAYS.opens, key=lambda row: [*map(str, _KINDS)].index(row.kind)), lambda row: row.kind)
+@cached_data
+def _opening_cues() -> Cues[Opening]:
+    return Cues.compile(sorted(_SAYS.opens, key=lambda row: [*map(str, _KINDS)].index(row.kind)), lambda row: row.kind)
 
 
-@from_data
-def _endings() -> Cues[Ending]:
-    return Cues.of(_SAYS.ends, lambda row: row.kinds)
+@cached_data
+def _ending_cues() -> Cues[Ending]:
+    return Cues.compile(_SAYS.ends, lambda row: row.kinds)
 
 
-@from_data
-def _empty() -> frozenset[str]:
+@cached_data
+def _empty_words() -> frozenset[str]:
     return common_words() | _SAYS.empty
 
 
-@from_data
-def _lethal() -> frozenset[str]:
+@cached_data
+def _lethal_stems() -> frozenset[str]:
     return frozenset(map(_stem, _SAYS.lethal))
 
 
-@from_data
-def _idle() -> frozenset[str]:
+@cached_data
+def _idle_stems() -> frozenset[str]:
     return frozenset(map(_stem, _SAYS.idle))
 
 
-_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_SAYS.conjunctions)}\s)")
+_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={any_of(_SAYS.conjunctions)}\s)")
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
 _NAME = lazy_re(rf"(?<![.!?…\"“”:(*_] )(?<!^)\b{CAPITAL}[a-zß-ɏ][\w’-]*")
 
 
-def words_of(text: str) -> frozenset[str]:
+def lower_words(text: str) -> frozenset[str]:
     """Return the lower-case words of a text, split at apostrophes."""
     return frozenset(WORDS.findall(text.lower()))
 
 
 @lru_cache(maxsize=TEXTS)
-def about(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the content words of a text; cached, as each open thread is compared with the same texts."""
-    return frozenset(_stem(word) for word in _said(text) if len(word) > 1 and word not in _empty())
+    return frozenset(_stem(word) for word in _bare_words(text) if len(word) > 1 and word not in _empty_words())
 
 
-def _said(text: str) -> list[str]:
+def _bare_words(text: str) -> list[str]:
     """Return the lower-case words of a text without possessive endings."""
     words = (word.strip("’'-") for word in _SAID_WORD.findall(text.lower()))
     return [word.removesuffix("'s").removesuffix("’s") for word in words]
@@ -170,83 +170,83 @@ def _stem(word: str) -> str:
     return light_stem(base_forms().get(word, word))
 
 
-def names(text: str) -> frozenset[str]:
+def proper_names(text: str) -> frozenset[str]:
     """Return the proper names of a text in lower case; a capital at the start of a sentence doesn't count."""
     found = (name.removesuffix("’s") for name in _NAME.findall(text.strip().lstrip("\"“«'‘")))
     return frozenset(name.lower() for name in found if name not in topic(Names).none_inside)
 
 
-def opening(sentence: Sentence, following: str = "") -> Thread | None:
+def opened_thread(sentence: Sentence, following: str = "") -> Thread | None:
     """Return the thread that a sentence opens, if any; `following` is what its speaker says next."""
-    if _BROKEN_OFF.search(sentence.text) or (sentence.voiced.authored and _table(sentence)):
+    if _BROKEN_OFF.search(sentence.text) or (sentence.voiced.authored and _is_table_talk(sentence)):
         return None
-    for cue in _openings().of_words(words_of(sentence.text)):
+    for cue in _opening_cues().candidates(lower_words(sentence.text)):
         found = cue.pattern.search(sentence.text)
-        if found is not None and _holds(cue, found, sentence):
-            return _made(cue, found, sentence)
-    return _by_words(sentence, following)
+        if found is not None and _cue_applies(cue, found, sentence):
+            return _thread_by_cue(cue, found, sentence)
+    return _thread_by_model(sentence, following)
 
 
-@from_data
-def _lines() -> tuple[WordLine, WordLine, dict[ThreadKind, WordLine]]:
+@cached_data
+def _thread_models() -> tuple[LinearModel, LinearModel, dict[ThreadKind, LinearModel]]:
     """Return the models for opening a thread, for closing one, and for each kind."""
-    lines = word_lines("threads")
+    lines = load_models("threads")
     return lines["opens"], lines["closes"], {kind: lines[kind] for kind in _KINDS}
 
 
-def _by_words(sentence: Sentence, following: str) -> Thread | None:
+def _thread_by_model(sentence: Sentence, following: str) -> Thread | None:
     """Return the thread that the words of an English sentence open."""
     text, voiced = sentence.text, sentence.voiced
     found = features(text)
-    opens, closes, _ = _lines()
+    opens, closes, _ = _thread_models()
     # Sentences that close a thread use similar words to those that open one.
     value = opens.value(found) - max(0.0, closes.value(found) + LIKE_CLOSING)
-    later = word_lines(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
+    later = load_models(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
     value += MATTERS * (later - USUAL)
     if value < OPENS or "?" in text or _SAYS.trifle.search(text) or _SAYS.demand.search(text):
         return None
-    kind = _kind_by_words(found)
-    who, whom = _people(kind, sentence) if kind != "open" else ("", "")
+    kind = _kind_by_model(found)
+    who, whom = _parties(kind, sentence) if kind != "open" else ("", "")
     least = SAYS if kind in _SAYING else 0 if who and whom else 1
-    words = _whole(sentence, following, least)
-    if words is None or not (who or whom or voiced.speaker or names(words)):
+    words = _self_contained_text(sentence, following, least)
+    if words is None or not (who or whom or voiced.speaker or proper_names(words)):
         # Nobody could tell from it whose thread it is.
         return None
-    return thread(kind, words, voiced, who, whom, 1.0 + min(value - OPENS, 2.0) / 2)
+    return make_thread(kind, words, voiced, who, whom, 1.0 + min(value - OPENS, 2.0) / 2)
 
 
-def _kind_by_words(found: Features) -> ThreadKind:
+def _kind_by_model(found: Features) -> ThreadKind:
     """Return the likeliest kind, or `open` if none is certain."""
-    _, _, kinds = _lines()
+    _, _, kinds = _thread_models()
     values = {kind: line.value(found) for kind, line in kinds.items()}
     kind = max(values, key=lambda each: values[each])
     return kind if 1 / sum(math.exp(each - values[kind]) for each in values.values()) >= SURE else "open"
 
 
-def _whole(sentence: Sentence, following: str, least: int) -> str | None:
+def _self_contained_text(sentence: Sentence, following: str, least: int) -> str | None:
     """Return a sentence with the neighbour that it needs; None if neither names the subject."""
     text, wider = sentence.text, sentence.with_before
     joined = f"{text} {following}"
-    if len(about(text)) < least:
-        enough = len(about(following)) >= least and "?" not in following and len(joined) <= MAX_CHARACTERS
+    if len(content_stems(text)) < least:
+        enough = len(content_stems(following)) >= least and "?" not in following and len(joined) <= MAX_CHARACTERS
         return joined if enough else None
-    named = names(text) or _opens_with_name(text) or not words_of(text) & _SAYS.nobody
-    return text if named or len(wider) > MAX_CHARACTERS or "?" in wider or not names(wider) else wider
+    named = proper_names(text) or _opens_with_name(text) or not lower_words(text) & _SAYS.nobody
+    return text if named or len(wider) > MAX_CHARACTERS or "?" in wider or not proper_names(wider) else wider
 
 
-def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
+def _parties(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
     """Return the owner of a thread and the other party, in the order of the sentence; empty if unknown."""
     known, voiced = _SAYS, sentence.voiced
-    people = _mentioned(sentence.text)
+    people = _mentions(sentence.text)
     first, leads, place = people[0] if people else ("", "", 0)
     named = [name for name, *_ in people if name[:1].isupper()]
-    spoken = voiced.quoted(sentence.start + place) and not voiced.narrated
+    spoken = voiced.is_speech(sentence.start + place) and not voiced.narrated
     own = spoken and any(word in known.speaker for word, *_ in people)
     if named and first == named[0]:
         if leads and leads not in known.conjunctions:
             return "", ""
         # “Anselm gave me the key.” “Anselm murdered my brother.” But: “Anselm is my brother.”
-        mine = own and (kind in ("possession", "wound") or (kind == "debt" and _lends(sentence.text)))
+        mine = own and (kind in ("possession", "wound") or (kind == "debt" and _mentions_loan(sentence.text)))
         other = voiced.speaker if own else named[1] if kind == "relation" and len(named) > 1 else ""
         return (voiced.speaker, first) if mine else (first, other)
     if not spoken:
@@ -256,21 +256,21 @@ def _people(kind: ThreadKind, sentence: Sentence) -> tuple[str, str]:
     other = next((name for name, before, _ in people if before in known.toward and name[:1].isupper()), "")
     other = other or (voiced.hearer if kind in _BETWEEN else "")
     if first in known.speaker:
-        return (other, voiced.speaker) if kind == "debt" and _lends(sentence.text) else (voiced.speaker, other)
-    if kind == "quest" or (kind == "debt" and first and not _lends(sentence.text)):
+        return (other, voiced.speaker) if kind == "debt" and _mentions_loan(sentence.text) else (voiced.speaker, other)
+    if kind == "quest" or (kind == "debt" and first and not _mentions_loan(sentence.text)):
         return voiced.hearer, voiced.speaker
     return (voiced.speaker, other) if kind in _BETWEEN else ("", "")
 
 
-def _mentioned(text: str) -> list[tuple[str, str, int]]:
+def _mentions(text: str) -> list[tuple[str, str, int]]:
     """Return the names and, in lower case, pronouns of a sentence in order, each with the word before it and its place.
 
     People who are only addressed by name (“Tom, …”) are left out.
     """
-    known, named = _SAYS, names(text)
+    known, named = _SAYS, proper_names(text)
     if (first := WORDS.search(text)) and _opens_with_name(first[0]):
         # It is a name if the models don't know it.
-        named |= {first[0].lower()} - _lines()[0].weights.keys()
+        named |= {first[0].lower()} - _thread_models()[0].weights.keys()
     persons = known.speaker | known.hearer | known.nobody
     found: list[tuple[str, str, int]] = []
     before = ""
@@ -285,11 +285,11 @@ def _mentioned(text: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def _lends(text: str) -> bool:
-    return not _SAYS.lends.isdisjoint(words_of(text))
+def _mentions_loan(text: str) -> bool:
+    return not _SAYS.lends.isdisjoint(lower_words(text))
 
 
-def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, weight: float) -> Thread:
+def make_thread(kind: ThreadKind, text: str, voiced: VoicedText, who: str, whom: str, weight: float) -> Thread:
     """Build a thread that is opened in `voiced`; if nobody is known whose it is, its text names the speaker."""
     words = " ".join(text.split())
     bare = words.strip(' "“”«»')
@@ -302,20 +302,20 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
         text=words,
         who=who,
         whom=whom if whom != who else "",
-        weight=round(weight + (NAMED if names(words) else 0.0), 2),
+        weight=round(weight + (NAMED if proper_names(words) else 0.0), 2),
         position=voiced.position,
         source=voiced.source,
     )
 
 
-def _table(sentence: Sentence) -> bool:
+def _is_table_talk(sentence: Sentence) -> bool:
     """Whether the players are talking out of character."""
     return bool(_SAYS.joke.search(sentence.voiced.text) or _TURNS.table.search(sentence.text.lower()))
 
 
-def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
+def _cue_applies(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
-    if not cue.row.narrated and not sentence.voiced.quoted(sentence.start + found.start()):
+    if not cue.row.narrated and not sentence.voiced.is_speech(sentence.start + found.start()):
         return False
     if _SAYS.trifle.search(text):
         return False
@@ -327,59 +327,59 @@ def _holds(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> bool:
     )
 
 
-def _made(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread | None:
-    meant = _meant(found, "who"), _meant(found, "whom")
-    words = _with_point(cue, found, sentence)
+def _thread_by_cue(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> Thread | None:
+    meant = _party_in_match(found, "who"), _party_in_match(found, "whom")
+    words = _text_with_subject(cue, found, sentence)
     if words is None or _SAYS.trifle.search(words):
         return None
-    named = bool(any(map(_is_name, meant)) or names(words))
+    named = bool(any(map(_is_name, meant)) or proper_names(words))
     # A relation needs a name; elsewhere a word of kinship counts as one.
     named = named or bool(_SAYS.kin.search(words) and cue.kinds[0] != "relation") or _opens_with_name(words)
     if cue.row.named and not named:
         return None
-    quoted = sentence.voiced.quoted(sentence.start + found.start())
-    who = _person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
+    quoted = sentence.voiced.is_speech(sentence.start + found.start())
+    who = _resolve_person(meant[0], sentence.voiced, quoted=quoted, default="speaker")
     # The listener is not assumed to have caused a wound.
     between = cue.kinds[0] in _BETWEEN - {"wound"}
-    whom = _person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if between else "")
+    whom = _resolve_person(meant[1], sentence.voiced, quoted=quoted, default="hearer" if between else "")
     if any(name.startswith("whom") for name in found.groupdict()) and meant[0] is None and whom == who:
         who = ""
     if not (who or whom or named):
         # Nobody could tell from it whose thread it is.
         return None
-    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.row.weight)
+    return make_thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.row.weight)
 
 
 def _opens_with_name(words: str) -> bool:
     """Whether the first word is capitalised and not a common word."""
-    first = next(iter(_said(words)), "")
-    known = first in _empty() or first in _SAYS.nobody or first in topic(Names).openers
+    first = next(iter(_bare_words(words)), "")
+    known = first in _empty_words() or first in _SAYS.nobody or first in topic(Names).openers
     return bool(first) and not known and words.lstrip(" \"“'")[:1].isupper()
 
 
-def _meant(found: re.Match[str], group: str) -> str | None:
+def _party_in_match(found: re.Match[str], group: str) -> str | None:
     """Return the match of the group `who` or `whom`, which may be numbered (`who2`) in an alternative."""
     groups = found.groupdict().items()
     return next((word for name, word in groups if word and name.rstrip("0123456789") == group), None)
 
 
-def _with_point(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> str | None:
+def _text_with_subject(cue: Cue[Opening], found: re.Match[str], sentence: Sentence) -> str | None:
     """Return the thread's sentence, with the one before if needed; None if neither names the subject."""
     text, wider = sentence.text, sentence.with_before
     rest = text[: found.start()] + " " + text[found.end() :]
-    named = frozenset[str]() if cue.kinds[0] == "secret" else names(found[0])
-    if len(about(rest) | named) < cue.row.says:
+    named = frozenset[str]() if cue.kinds[0] == "secret" else proper_names(found[0])
+    if len(content_stems(rest) | named) < cue.row.says:
         fits = len(wider) <= MAX_CHARACTERS and "?" not in wider and sentence.before != sentence.start
-        return wider if fits and len(about(wider) - names(wider)) > cue.row.says else None
-    words = _around(text, found.start())
+        return wider if fits and len(content_stems(wider) - proper_names(wider)) > cue.row.says else None
+    words = _clauses_around(text, found.start())
     # The person it is about may be named in the sentence before.
-    if names(words) or not (cue.row.named or words_of(words) & _SAYS.nobody):
+    if proper_names(words) or not (cue.row.named or lower_words(words) & _SAYS.nobody):
         return words
     fits = len(wider) <= MAX_CHARACTERS and "?" not in wider
-    return wider if fits and (names(wider) or _opens_with_name(wider)) else words
+    return wider if fits and (proper_names(wider) or _opens_with_name(wider)) else words
 
 
-def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
+def _resolve_person(word: str | None, voiced: VoicedText, *, quoted: bool, default: str) -> str:
     """The person to whom a word of a cue refers; without a word, the default for that kind of thread."""
     word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
     low = word.lower()
@@ -387,22 +387,22 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
         return voiced.speaker if quoted else ""
     if low in _SAYS.hearer:
         return voiced.hearer if quoted else ""
-    return re.sub(r"['’]s?$", "", _name_in(word)) if _is_name(word) else ""
+    return re.sub(r"['’]s?$", "", _strip_article(word)) if _is_name(word) else ""
 
 
 def _is_name(word: str | None) -> bool:
-    low = _name_in(word or "").lower()
+    low = _strip_article(word or "").lower()
     pronoun = low in _SAYS.nobody or low in _SAYS.hearer or low.split(" ")[0] in _SAYS.speaker
-    return _name_in(word or "")[:1].isupper() and not pronoun and low not in topic(Names).titles
+    return _strip_article(word or "")[:1].isupper() and not pronoun and low not in topic(Names).titles
 
 
-def _name_in(word: str) -> str:
+def _strip_article(word: str) -> str:
     """Strip a leading article or the like."""
     first, _, rest = word.partition(" ")
-    return rest if rest and first.lower() in _empty() else word
+    return rest if rest and first.lower() in _empty_words() else word
 
 
-def _around(text: str, place: int) -> str:
+def _clauses_around(text: str, place: int) -> str:
     """Return a sentence, or for a long one the clauses around `place`."""
     if len(text) <= MAX_CHARACTERS or place <= LEAD:
         return text
@@ -449,33 +449,33 @@ class KnownThread(Struct, frozen=True, kw_only=True):
         return self.who | self.whom
 
 
-def known(thread: Thread) -> KnownThread:
+def index_thread(thread: Thread) -> KnownThread:
     """Precompute the words of an open thread."""
     return KnownThread(
         thread=thread,
-        about=about(thread.text),
-        names=names(thread.text),
-        who=_named(thread.who),
-        whom=_named(thread.whom),
+        about=content_stems(thread.text),
+        names=proper_names(thread.text),
+        who=_name_words(thread.who),
+        whom=_name_words(thread.whom),
     )
 
 
-def _named(who: str) -> frozenset[str]:
+def _name_words(who: str) -> frozenset[str]:
     """Return the significant words of a name."""
-    return frozenset(word for word in _said(who) if word not in _empty())
+    return frozenset(word for word in _bare_words(who) if word not in _empty_words())
 
 
 def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
     """Whether a text with these words could end one of `threads`: a cheap test."""
     if not threads:
         return False
-    if not words.isdisjoint(_endings().by_word):
+    if not words.isdisjoint(_ending_cues().by_word):
         return True
     stems = frozenset(map(_stem, words))
     return any(not stems.isdisjoint(each.about) for each in threads)
 
 
-def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str, float]) -> list[KnownThread]:
+def ended_threads(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str, float]) -> list[KnownThread]:
     """Return the threads that a sentence resolves, but never one that its own message opened.
 
     `rare` maps each stem of the stretch to its rarity; it is empty if shared words mean nothing.
@@ -488,36 +488,40 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread], rare: Mapping[str,
     if "?" in text or not earlier:
         return []
     out: list[KnownThread] = []
-    for end in _endings().of_words(words_of(text)):
+    for end in _ending_cues().candidates(lower_words(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
         found = end.pattern.search(text) if theirs else None
         if found is None or _SAYS.denies.search(text[: found.start()]) or _SAYS.not_so.search(text, 0, found.end()):
             continue
         if end.row.death:
-            dead = _said(_meant(found, "who") or "")
-            out += [each for each in theirs if dead and not _undone(text, found.end()) and _dies_with(each, dead[0])]
+            dead = _bare_words(_party_in_match(found, "who") or "")
+            out += [
+                each
+                for each in theirs
+                if dead and not _is_unrealised(text, found.end()) and _ends_by_death(each, dead[0])
+            ]
         else:
-            out += _which(end, sentence, found.span(), theirs)
-    said = about(text)
+            out += _ended_by_cue(end, sentence, found.span(), theirs)
+    said = content_stems(text)
     of_these = [each for each in earlier if not said.isdisjoint(each.about)] if rare else []
     if of_these:
-        value = _closing(text)
-        out += [each for each in of_these if _closes(sentence, each, value, rare)]
-    return [each for each in out if not _tells_again(sentence.voiced.text, each.thread.text)] if out else out
+        value = _closing_score(text)
+        out += [each for each in of_these if _is_closed_by(sentence, each, value, rare)]
+    return [each for each in out if not _repeats_opening(sentence.voiced.text, each.thread.text)] if out else out
 
 
-def _tells_again(text: str, opening: str) -> bool:
+def _repeats_opening(text: str, opening: str) -> bool:
     """Whether a text repeats the words that opened a thread, which doesn't end it."""
-    runs = _runs(opening)
-    return bool(runs) and len(runs & _runs(text)) >= TOLD_AGAIN * len(runs)
+    runs = _word_triples(opening)
+    return bool(runs) and len(runs & _word_triples(text)) >= TOLD_AGAIN * len(runs)
 
 
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    words = _said(text)
+def _word_triples(text: str) -> frozenset[tuple[str, ...]]:
+    words = _bare_words(text)
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-def _dies_with(each: KnownThread, dead: str) -> bool:
+def _ends_by_death(each: KnownThread, dead: str) -> bool:
     """Whether a death ends a thread: the death of one of its parties, or of its intended victim."""
     if each.thread.kind == "debt":
         return dead in each.people
@@ -525,63 +529,65 @@ def _dies_with(each: KnownThread, dead: str) -> bool:
         return dead in each.people or dead in each.names
     if each.thread.kind == "wound":
         return dead in each.whom
-    return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal()))
+    return dead in each.who or (dead in each.names and not each.about.isdisjoint(_lethal_stems()))
 
 
 @lru_cache(maxsize=TEXTS)
-def _closing(text: str) -> float:
+def _closing_score(text: str) -> float:
     """Return the closing model's value for a sentence; cached like `about`."""
-    _, closes, _ = _lines()
+    _, closes, _ = _thread_models()
     return closes.value(features(text))
 
 
-def _closes(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[str, float]) -> bool:
+def _is_closed_by(sentence: Sentence, each: KnownThread, value: float, rare: Mapping[str, float]) -> bool:
     """Whether a sentence, with this closing `value`, is about the subject of a thread and closes it."""
     text, voiced, things = sentence.text, sentence.voiced, each.about - each.people
-    here = things & about(text)
+    here = things & content_stems(text)
     if voiced.position - each.thread.position < SOON or not here - each.names:
         return False
-    if len((things - each.names) & about(voiced.text)) < SHARED:
+    if len((things - each.names) & content_stems(voiced.text)) < SHARED:
         return False
     own = text.lower().lstrip(' "“').partition(" ")[0] in _SAYS.speaker
-    if own and each.thread.kind == "debt" and not _named(voiced.speaker).isdisjoint(each.whom):
+    if own and each.thread.kind == "debt" and not _name_words(voiced.speaker).isdisjoint(each.whom):
         # The creditor pays for something else.
         return False
     told = sum(rare.get(stem, 0.0) for stem in here)
-    around = sum(rare.get(stem, 0.0) for stem in things & about(voiced.text))
+    around = sum(rare.get(stem, 0.0) for stem in things & content_stems(voiced.text))
     if SENTENCE * told + MESSAGE * around + CLOSING * value < CLOSES:
         return False
-    return not _undone(text, next(word.start() for word in _SAID_WORD.finditer(text) if about(word[0]) & here))
+    return not _is_unrealised(
+        text, next(word.start() for word in _SAID_WORD.finditer(text) if content_stems(word[0]) & here)
+    )
 
 
-def _undone(text: str, place: int) -> bool:
+def _is_unrealised(text: str, place: int) -> bool:
     """Whether the clause before `place` is only intended, wished or negated."""
     clause = max((found.end() for found in _CLAUSE.finditer(text, 0, place)), default=0)
     return bool(_SAYS.undone.search(text, max(clause, place - AROUND), place))
 
 
-def _which(
+def _ended_by_cue(
     end: Cue[Ending], sentence: Sentence, place: tuple[int, int], threads: Sequence[KnownThread]
 ) -> list[KnownThread]:
     """Return the one of `threads` that an ending resolves; empty if that is ambiguous.
 
     `place` is the span of the ending in the sentence.
     """
-    said = about(sentence.with_before)
+    said = content_stems(sentence.with_before)
     voiced = sentence.voiced
-    named = names(sentence.text)
-    here = words_of(sentence.with_before) | _named(voiced.speaker) | _named(voiced.hearer)
-    is_somebody = bool(voiced.speaker or names(sentence.with_before))
+    named = proper_names(sentence.text)
+    here = lower_words(sentence.with_before) | _name_words(voiced.speaker) | _name_words(voiced.hearer)
+    is_somebody = bool(voiced.speaker or proper_names(sentence.with_before))
     gives = sentence.text[place[0] : place[1]].lower().partition(" ")[0] in _SAYS.speaker
     best: tuple[int, KnownThread] | None = None
     ours: list[KnownThread] = []
-    things = about(sentence.text[max(0, place[0] - BESIDE) : place[1] + BESIDE])
-    things -= _idle() | frozenset(map(_stem, end.words[0]))
+    things = content_stems(sentence.text[max(0, place[0] - BESIDE) : place[1] + BESIDE])
+    things -= _idle_stems() | frozenset(map(_stem, end.words[0]))
     for each in threads:
         both = each.about & said
         # Its people are named all over the story, so another word must recur as well.
-        shared = len(both) if both - each.names - each.people - _idle() else 0
-        if gives and not end.row.by_people and each.thread.kind == "debt" and _named(voiced.speaker) & each.whom:
+        shared = len(both) if both - each.names - each.people - _idle_stems() else 0
+        if gives and not end.row.by_people and each.thread.kind == "debt" and _name_words(voiced.speaker) & each.whom:
             continue
         theirs = bool(each.people & here)
         if each.people and is_somebody and not theirs:
@@ -596,7 +602,7 @@ def _which(
         beside = beside or (both_here and each.thread.kind == "relation")
         if (beside or (shared >= enough and shared >= ENOUGH * len(each.about))) and (best is None or shared > best[0]):
             best = (shared, each)
-        own = bool(_named(voiced.speaker) & each.people) and age <= ALONE and named <= each.people
+        own = bool(_name_words(voiced.speaker) & each.people) and age <= ALONE and named <= each.people
         if both_here or own:
             ours.append(each)
     if best is not None:
@@ -618,85 +624,87 @@ AGAIN = 0.7
 def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
     """Return the threads that `messages` open and leave open, and which of those open `before` they resolve."""
     heard = VoicedTexts(messages)
-    tale = _Tale(before)
+    tale = _OpenThreads(before)
     spoken = is_spoken_play(heard)
-    begun = _lasting if spoken else _opened
-    recapped = heard.recapped()
-    rare = _rarity(heard)
+    begun = _thread_in_play if spoken else _thread_in_story
+    recapped = heard.recap_spans()
+    rare = _stem_rarity(heard)
     for place, text in enumerate(heard.texts):
-        ends = may_end(words_of(text), tale.open)
+        ends = may_end(lower_words(text), tale.open)
         for sentence in sentences(heard.voiced(place)):
-            closed = ended(sentence, tale.open, rare) if ends else ()
+            closed = ended_threads(sentence, tale.open, rare) if ends else ()
             if closed:
                 tale.end(closed, sentence)
                 continue
             start, end = recapped.get(place, (0, 0))
             # A recap repeats threads, and those who narrate the past recap it.
             found = None if start <= sentence.start < end else begun(sentence, heard, place)
-            if found is not None and not _of_the_show(sentence, heard, place):
+            if found is not None and not _is_show_talk(sentence, heard, place):
                 tale.begin(found, anew=not spoken)
-    return tale.threads
+    return tale.changes
 
 
-def _opened(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+def _thread_in_story(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the thread that a sentence of a written story opens."""
-    return opening(sentence, heard.said_next(place, sentence.end)) or _asked_for(sentence, heard, place)
+    return opened_thread(sentence, heard.next_sentence(place, sentence.end)) or _requested_promise(
+        sentence, heard, place
+    )
 
 
-def _lasting(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+def _thread_in_play(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the thread that a sentence of spoken play opens."""
     text, voiced = sentence.text, sentence.voiced
-    if "?" in text or _BROKEN_OFF.search(text) or _table(sentence) or _SAYS.trifle.search(text):
+    if "?" in text or _BROKEN_OFF.search(text) or _is_table_talk(sentence) or _SAYS.trifle.search(text):
         return None
-    value = lasting(sentence, len(names(text)), heard, place)
+    value = lasting_score(sentence, len(proper_names(text)), heard, place)
     if value < LASTS:
         return None
     found = features(text)
-    opens, _, _ = _lines()
-    kind = _kind_by_words(found) if opens.value(found) >= OPENS_SURELY else "open"
-    who, whom = _people(kind, sentence) if kind != "open" else ("", "")
-    return thread(kind, _SOUND.sub("", text), voiced, who, whom, 1.0 + min(value - LASTS, 2.0) / 2)
+    opens, _, _ = _thread_models()
+    kind = _kind_by_model(found) if opens.value(found) >= OPENS_SURELY else "open"
+    who, whom = _parties(kind, sentence) if kind != "open" else ("", "")
+    return make_thread(kind, _SOUND.sub("", text), voiced, who, whom, 1.0 + min(value - LASTS, 2.0) / 2)
 
 
 def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapping[ThreadId, ThreadEnd]:
     """Map each of the open `threads` that the following `messages` resolve to its end, as `find_threads` does."""
     heard = VoicedTexts(messages)
-    left = [known(thread) for thread in threads]
+    left = [index_thread(thread) for thread in threads]
     rare: Mapping[str, float] | None = None
     out: dict[ThreadId, ThreadEnd] = {}
     for place, text in enumerate(heard.texts):
-        if not may_end(words_of(text), left):
+        if not may_end(lower_words(text), left):
             continue
-        rare = _rarity(heard) if rare is None else rare
+        rare = _stem_rarity(heard) if rare is None else rare
         for sentence in sentences(heard.voiced(place)):
-            for each in ended(sentence, left, rare):
-                out.setdefault(each.thread.id, _end(each.thread.id, sentence))
+            for each in ended_threads(sentence, left, rare):
+                out.setdefault(each.thread.id, _thread_end(each.thread.id, sentence))
         left = [each for each in left if each.thread.id not in out]
     return out
 
 
-def _rarity(heard: VoicedTexts) -> Mapping[str, float]:
+def _stem_rarity(heard: VoicedTexts) -> Mapping[str, float]:
     """Return how rare each stem is among texts, as a logarithm; empty in spoken play, where any word recurs."""
     if is_spoken_play(heard):
         return {}
-    texts = [about(text) for text in heard.texts]
+    texts = [content_stems(text) for text in heard.texts]
     counts = Counter(stem for text in texts for stem in text)
     size = max(len(texts), STRETCH) + 1
     return {stem: math.log(size / (count + 0.5)) for stem, count in counts.items()}
 
 
-class _Tale:
+class _OpenThreads:
     """The open threads while a stretch is read in order."""
 
     def __init__(self, before: Sequence[Thread]) -> None:
-        self._open = {thread.id: known(thread) for thread in before}
+        self._open = {thread.id: index_thread(thread) for thread in before}
         self._before = frozenset(self._open)
         self._closed: dict[ThreadId, ThreadEnd | None] = {}
-        self._said = {_plain(thread.text) for thread in before}
+        self._said = {_plain_text(thread.text) for thread in before}
         self.open = list(self._open.values())
 
     @property
-    def threads(self) -> ThreadChanges:
+    def changes(self) -> ThreadChanges:
         opened = tuple(each.thread for name, each in self._open.items() if name not in self._before)
         return ThreadChanges(opened=opened, closed=tuple(self._closed), ends=tuple(filter(None, self._closed.values())))
 
@@ -705,16 +713,16 @@ class _Tale:
 
         Without `anew` a later wording is only a repetition, and the older one is kept.
         """
-        words = _plain(thread.text)
+        words = _plain_text(thread.text)
         beside = [each for each in self.open if each.thread.source == thread.source]
-        if words in self._said or any(words in _plain(each.thread.text) for each in beside):
+        if words in self._said or any(words in _plain_text(each.thread.text) for each in beside):
             return
-        new = known(thread)
-        older = [each for each in self.open if _again(each, new)]
+        new = index_thread(thread)
+        older = [each for each in self.open if _is_rewording(each, new)]
         if older and not anew:
             return
         self.end(older)
-        self.end([each for each in beside if _plain(each.thread.text) in words])
+        self.end([each for each in beside if _plain_text(each.thread.text) in words])
         self._said.add(words)
         self._open[thread.id] = new
         self.open.append(new)
@@ -724,17 +732,17 @@ class _Tale:
         for each in resolved:
             name = each.thread.id
             if self._open.pop(name, None) is not None and name in self._before:
-                self._closed[name] = _end(name, by) if by else None
+                self._closed[name] = _thread_end(name, by) if by else None
         if resolved:
             self.open = list(self._open.values())
 
 
-def _end(name: ThreadId, by: Sentence) -> ThreadEnd:
+def _thread_end(name: ThreadId, by: Sentence) -> ThreadEnd:
     said = clip(" ".join(by.text.split()), MAX_CHARACTERS)
     return ThreadEnd(id=name, text=said, position=by.voiced.position, source=by.voiced.source)
 
 
-def _again(old: KnownThread, new: KnownThread) -> bool:
+def _is_rewording(old: KnownThread, new: KnownThread) -> bool:
     """Whether `new` is `old` in other words."""
     if old.thread.kind != new.thread.kind:
         return False
@@ -745,14 +753,14 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
     return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
 
 
-def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+def _requested_promise(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the promise that a sentence asks for and somebody gives soon after."""
     found = _SAYS.demand.search(sentence.text)
     voiced = sentence.voiced
     if (
         found is None
         or (voiced.authored and _TURNS.table.search(sentence.text.lower()))
-        or not voiced.quoted(sentence.start + found.start())
+        or not voiced.is_speech(sentence.start + found.start())
     ):
         return None
     for after in range(place + 1, min(place + 1 + SOON, len(heard.texts))):
@@ -760,15 +768,15 @@ def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | N
             continue
         speaker = heard.voiced(after).speaker
         if speaker != voiced.speaker or not voiced.authored:
-            return thread("promise", sentence.text, voiced, speaker, voiced.speaker, 1.5)
+            return make_thread("promise", sentence.text, voiced, speaker, voiced.speaker, 1.5)
     return None
 
 
-def _of_the_show(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
+def _is_show_talk(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
     """Whether a sentence is among talk about a show."""
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
     return sentence.voiced.authored and any(_TURNS.show.search(text.lower()) for text in around)
 
 
-def _plain(text: str) -> str:
-    return " ".join(_said(text))
+def _plain_text(text: str) -> str:
+    return " ".join(_bare_words(text))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.claims import has_instruction
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Section, SectionName, Summary
@@ -130,7 +130,7 @@ Noted = Sequence[tuple[SectionName, Line]]
 """Statements as lines, each with its section."""
 
 
-def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[Section]:
+def note_sections(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[Section]:
     """Build the sections of a block from the statements `lines` and its offline record.
 
     `known` says whether the model saw the message at a position; offline lines about other messages keep their weight.
@@ -141,7 +141,7 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
             gathered[section.name] = [
                 replace(line, weight=line.weight * FOUND_BESIDE) if known(line.position) else line
                 for line in section.lines
-                if not instruction_like(line.text)
+                if not has_instruction(line.text)
             ]
     for name, line in lines:
         # The user's words before the block are next to it.
@@ -151,28 +151,28 @@ def noted(offline: Summary, lines: Noted, known: Callable[[int], bool]) -> list[
     return _sections(gathered)
 
 
-def rolled_up(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
+def deeper_sections(offline: Summary, parts: Sequence[Summary]) -> list[Section]:
     """Build the sections of a deeper block over `parts`, some of them written by a model, and its offline record."""
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     # The notes about the user's words are shorter.
-    gathered["direction"] = _weighed(gathered["direction"], SAID_BESIDE)
+    gathered["direction"] = _scale_weights(gathered["direction"], SAID_BESIDE)
     for part in parts:
         for section in part.sections:
             # A turn block is shown next to the user's words; a block of complete turns replaces them.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
             if section.name not in UNCAPPED and (section.name != "names" or not part.is_written):
                 is_noted = name == "direction" and part.is_written
-                lines = _weighed(section.lines, REFUSED_BESIDE) if is_noted else section.lines
+                lines = _scale_weights(section.lines, REFUSED_BESIDE) if is_noted else section.lines
                 gathered.setdefault(name, []).extend(lines)
     gathered["status"] = next((list(part.lines("status")) for part in reversed(parts) if part.lines("status")), [])
     return _sections(gathered)
 
 
-def _weighed(lines: Iterable[Line], factor: float) -> list[Line]:
+def _scale_weights(lines: Iterable[Line], factor: float) -> list[Line]:
     return [replace(line, weight=line.weight * factor) for line in lines]
 
 
-def with_later(text: Summary, lines: Noted) -> Summary:
+def with_later_statements(text: Summary, lines: Noted) -> Summary:
     """Add to a block the statements `lines` on the messages after it."""
     gathered = {section.name: list(section.lines) for section in text.sections}
     for name, line in lines:

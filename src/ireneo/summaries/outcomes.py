@@ -11,13 +11,13 @@ from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.claims import artifacts, claims
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned
-from ireneo.log.calls import known_failed, was_refused, was_stopped, without_reminders
+from ireneo.log.calls import known_failed, was_interrupted, was_refused, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outputs import errors, survives
+from ireneo.summaries.outputs import error_lines, surviving_lines
 from ireneo.summaries.own_words import without_form
-from ireneo.summaries.statements import asks, code, defined, gives_reason, is_intent, prose
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, signature, steps
+from ireneo.summaries.statements import code_statements, defined_name, gives_reason, is_intent, is_request, prose
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, normalise_error, steps
 from ireneo.summaries.summary import Line
 
 _WARNED = topic(Warned)
@@ -92,25 +92,25 @@ def dead_ends(steps: Sequence[Step]) -> list[Line]:
     """The approaches that were tried and failed, each once, in order."""
     out: dict[str, Line] = {}
     for place in range(len(steps)):
-        line = _failed(steps, place) or _undone(steps, place)
+        line = _failed_approach(steps, place) or _reverted_edit(steps, place)
         if line is not None:
             earlier = out.get(line.subject)
-            out[line.subject] = again(earlier, line) if earlier else line
+            out[line.subject] = merge_dead_ends(earlier, line) if earlier else line
     return list(out.values())
 
 
-def worked(steps: Sequence[Step]) -> list[Line]:
+def overcome_failures(steps: Sequence[Step]) -> list[Line]:
     """Failures that were overcome: each error, and what was changed before it passed."""
     failures: dict[tuple[str, int], list[int]] = {}
     for place, step in enumerate(steps):
         if step.failed_itself and (step.action.shell or step.action.kind == "use"):
-            success = _same_later(steps, place)
+            success = _later_success(steps, place)
             if success is not None:
-                failures.setdefault((key(step), success), []).append(place)
+                failures.setdefault((approach_of_step(step), success), []).append(place)
     out: dict[str, Line] = {}
     for (name, success), places in failures.items():
         out[name] = Line(
-            text=f"{_named(steps[places[0]])} failed: {_what_was_wrong(steps, [*places, success])}.",
+            text=f"{_describe_step(steps[places[0]])} failed: {_describe_errors(steps, [*places, success])}.",
             subject=name,
             weight=GOT_OVER,
             position=steps[success].position,
@@ -119,53 +119,53 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     return list(out.values())
 
 
-def _what_was_wrong(steps: Sequence[Step], places: Sequence[int]) -> str:
+def _describe_errors(steps: Sequence[Step], places: Sequence[int]) -> str:
     """The errors at all of the `places` but the last, where it succeeded, and what was changed in between."""
     *failed, success = places
     told: dict[str, int] = {}
     for place in failed:
         # If the same failure recurs, the last time is used.
-        told.pop(wrong := _reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
+        told.pop(wrong := _failure_reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
         told[wrong] = place
     kept = list(told.items())[-MOST_TOLD:]
     ways = [
-        _changed_between(steps, at, then) for (_, at), (_, then) in zip(kept, [*kept[1:], ("", success)], strict=True)
+        _changes_between(steps, at, then) for (_, at), (_, then) in zip(kept, [*kept[1:], ("", success)], strict=True)
     ]
     said = "".join(f"{wrong}{way and f'; after {way}: '}" for (wrong, _), way in zip(kept[:-1], ways[:-1], strict=True))
     if kept[:-1] and not ways[-2]:
         said += "; then "
     later = steps[success]
     same = _command_words(steps[kept[-1][1]]) == _command_words(later)
-    ended = "passed" if same else f"{_named(later)} worked"
+    ended = "passed" if same else f"{_describe_step(later)} worked"
     after = f" after {ways[-1]}" if ways[-1] else " later" if same else ""
     return f"{said}{kept[-1][0]}; {ended}{after}"
 
 
-def _changed_between(steps: Sequence[Step], place: int, later: int) -> str:
+def _changes_between(steps: Sequence[Step], place: int, later: int) -> str:
     """The files that were changed between two steps, each with what was defined or named there."""
     written = [
         (step.action.subject, line)
         for step in steps[place:later]
         if step.action.kind in CHANGES and not step.failed
-        for line in survives(step.action.added.splitlines(), step.action.removed.splitlines()) or ("",)
+        for line in surviving_lines(step.action.added.splitlines(), step.action.removed.splitlines()) or ("",)
     ]
-    return _changed_for(written, steps[place].answered)
+    return _describe_written_code(written, steps[place].cleaned_output)
 
 
-def _changed_for(written: Iterable[tuple[str, str]], wrong: str) -> str:
+def _describe_written_code(written: Iterable[tuple[str, str]], wrong: str) -> str:
     """Describe the code `written` in files: what it defines, and which names from the failure are in it."""
     meant = frozenset(artifacts(wrong))
     names: dict[str, dict[str, None]] = {}
     for path, said in written:
         within = names.setdefault(path.rpartition("/")[2], {})
-        if (name := defined(said)) and name in meant:
+        if (name := defined_name(said)) and name in meant:
             within[name] = None
         within.update((name, None) for name in artifacts(said) if name in meant and "." not in name)
     shown = [f"{file} (`{'`, `'.join(list(each)[:2])}`)" if each else file for file, each in names.items()]
     return f"I changed {', '.join(shown[-3:])}" if shown else ""
 
 
-def with_checks_got_over(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+def split_resolved_checks(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
     """Remove failed checks that passed later from `operations`; returns the rest, and these checks with their ways out.
 
     `artifacts` are the lines about what was changed.
@@ -173,23 +173,25 @@ def with_checks_got_over(operations: Sequence[Line], artifacts: Sequence[Line]) 
     checks = [line for line in operations if "check" in dict(line.verbs)]
     left, told = [], []
     for line in operations:
-        later = [each for each in checks if each.position > line.position and runs_also(each.subject, line.subject)]
+        later = [
+            each for each in checks if each.position > line.position and includes_command(each.subject, line.subject)
+        ]
         passed = next((each for each in later if not each.failed), None)
         if not (line.failed and "check" in dict(line.verbs) and passed):
             left.append(line)
             continue
-        told.append(_told_as_got_over(line, later[0], artifacts))
+        told.append(_as_resolved(line, later[0], artifacts))
     return left, told
 
 
-def _told_as_got_over(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
+def _as_resolved(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
     """Reword a failed check with what was changed until it was run again as `then`."""
     written = (
         (each.subject, each.text.partition("`")[2])
         for each in artifacts
         if line.position < each.position <= then.position and each.subject
     )
-    way = _changed_for(written, line.text)
+    way = _describe_written_code(written, line.text)
     wrong = clip(_FOLDERS.sub("", line.text), LONGEST_FAILURE).rstrip(".")
     if then.failed:
         text = f"{wrong}; {way.replace('I changed', 'I then changed')}." if way else f"{wrong}."
@@ -204,22 +206,22 @@ _FOLDERS = lazy_re(r"(?<![\w/.@~+-])(?:[\w.@~+-]+/)+(?=[\w@+-]+(?:\.[\w@+-]+)+:\
 """The folders in the place of an error."""
 
 
-def runs_also(command: str, other: str) -> bool:
+def includes_command(command: str, other: str) -> bool:
     """Whether a command includes one of the commands that another one runs."""
-    return command == other or bool(_commands_in(command) & _commands_in(other))
+    return command == other or bool(_split_commands(command) & _split_commands(other))
 
 
-def covers(wide: frozenset[str], narrow: frozenset[str]) -> bool:
+def is_wider_command(wide: frozenset[str], narrow: frozenset[str]) -> bool:
     """Whether a command with the words `wide` includes one with `narrow`: the same, or for enclosing folders."""
     return all(word in narrow or any(each.startswith(f"{word.rstrip('/')}/") for each in narrow) for word in wide)
 
 
-def _commands_in(command: str) -> frozenset[str]:
+def _split_commands(command: str) -> frozenset[str]:
     steps = command.removeprefix(CHECK).split("&&")
     return frozenset(each.partition("|")[0].partition(" 2>")[0].strip() for each in steps)
 
 
-def key(step: Step) -> str:
+def approach_of_step(step: Step) -> str:
     """The name of a step's approach."""
     return approach(step.action.kind, step.action.subject)
 
@@ -229,10 +231,10 @@ def approach(kind: str, subject: str) -> str:
 
     Writing a file that could not be edited is the same approach.
     """
-    return f"{'edit' if kind in CHANGES else kind} {signature(subject) if kind in _COMMANDS else subject}"
+    return f"{'edit' if kind in CHANGES else kind} {normalise_error(subject) if kind in _COMMANDS else subject}"
 
 
-def succeeded(operations: Iterable[Line], changed: Iterable[Line] = ()) -> dict[str, int]:
+def last_successes(operations: Iterable[Line], changed: Iterable[Line] = ()) -> dict[str, int]:
     """The last position at which each approach succeeded; `changed` are the lines on what changes did."""
     out: dict[str, int] = {}
     for line in changed:
@@ -247,22 +249,24 @@ def succeeded(operations: Iterable[Line], changed: Iterable[Line] = ()) -> dict[
     return out
 
 
-def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
+def is_overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
     """Whether a dead end's approach, or a failed operation, succeeded later."""
     if _PUT_ASIDE.search(line.text):
         return any(_UNSTASH.search(name) and position > line.position for name, position in succeeded.items())
     names = [approach(verb, line.subject) for verb, _ in line.verbs] if line.failed else [line.subject]
-    return any(succeeded.get(name, -1) > line.position for name in names) or bool(way_out(line, succeeded))
+    return any(succeeded.get(name, -1) > line.position for name in names) or bool(find_way_out(line, succeeded))
 
 
-def way_out(line: Line, succeeded: Mapping[str, int]) -> str:
+def find_way_out(line: Line, succeeded: Mapping[str, int]) -> str:
     """The later approach that finished what a dead end began, or used the same object; empty for none."""
     later = (name for name, position in succeeded.items() if position > line.position)
     conflict = _CONFLICT.search(line.text) is not None
     reached = (
         name
         for name in later
-        if _finishes(line.subject, name) or _same_object(line.subject, name) or (conflict and _RESOLVED.search(name))
+        if _continues(line.subject, name)
+        or _has_same_object(line.subject, name)
+        or (conflict and _RESOLVED.search(name))
     )
     return next(reached, "").partition(" ")[2]
 
@@ -272,26 +276,26 @@ _RESOLVED = lazy_re(r"\bgit (?:commit|stash drop)\b")
 """Git commits only once conflicts are resolved, and keeps a stash that conflicted until it is dropped."""
 
 
-def _finishes(failed: str, later: str) -> bool:
+def _continues(failed: str, later: str) -> bool:
     """Whether a command continues what another one began, as `git rebase --continue` does."""
     found = _GOES_ON.search(later)
     return found is not None and found["command"] in failed
 
 
-def _same_object(failed: str, later: str) -> bool:
+def _has_same_object(failed: str, later: str) -> bool:
     """Whether a tool was used again on the same object: the calls share a name that contains a digit or sign."""
     one, other = failed.split(), later.split()
     shared = {*one[2:]} & {*other[2:]}
     return one[:1] == ["use"] and one[:2] == other[:2] and any(map(_NAMES_ONE.search, shared))
 
 
-def told_with_way_out(line: Line, way: str) -> Line:
+def with_way_out(line: Line, way: str) -> Line:
     """Reword a dead end after another approach succeeded."""
     text = line.text.replace(IT_FAILED, AT_FIRST).rstrip(".")
     return replace(line, text=f"{text}; later `{clip(way, STATUS_SUBJECT)}` worked.")
 
 
-def again(earlier: Line, line: Line) -> Line:
+def merge_dead_ends(earlier: Line, line: Line) -> Line:
     """Merge two dead ends of the same approach: they are counted, and the newest reason is kept."""
     times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
     return Line(
@@ -304,49 +308,53 @@ def again(earlier: Line, line: Line) -> Line:
     )
 
 
-def changed(steps: Sequence[Step]) -> list[str]:
+def changed_files(steps: Sequence[Step]) -> list[str]:
     """The files that `steps` changed, in order."""
     return list(dict.fromkeys(s.action.subject for s in steps if s.action.kind in CHANGES and not s.failed))
 
 
-def said_in_refusal(step: Step) -> str:
+def refusal_words(step: Step) -> str:
     """The words of the user when refusing a call; empty if there are none."""
     found = _REASON.search(without_reminders(step.output))
     return clip(" ".join(without_form(_BEHIND_REASON.sub("", found[1])).split()), 400) if found else ""
 
 
-def put_back(steps: Sequence[Step], place: int) -> int | None:
+def reverting_edit(steps: Sequence[Step], place: int) -> int | None:
     """The index of the later edit that reverts the edit at `place`, if any."""
     step = steps[place]
     action = step.action
-    if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _core(action.added):
+    if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _collapse_spaces(action.added):
         return None
     for at in range(place + 1, len(steps)):
         later, other = steps[at], steps[at].action
-        back = other.subject == action.subject and not later.failed and _core(other.added) == _core(action.removed)
-        if back and _core(action.added) in _core(other.removed):
+        back = (
+            other.subject == action.subject
+            and not later.failed
+            and _collapse_spaces(other.added) == _collapse_spaces(action.removed)
+        )
+        if back and _collapse_spaces(action.added) in _collapse_spaces(other.removed):
             return at
     return None
 
 
-def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
+def discarded_files(steps: Sequence[Step], place: int) -> list[str]:
     """The files whose changes the command at `place` reverts or removes."""
     step = steps[place]
     if step.failed or step.action.kind in CHANGES:
         return []
-    given, done = _executed(step)
-    if _brought_back(steps, place):
+    given, done = _executed_text(step)
+    if _is_restored_later(steps, place):
         given, done = _STASHES.sub("", given), _STASHES.sub("", done)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
-    before = changed(steps[:place])
+    before = changed_files(steps[:place])
     # In `rm -rf out && ./check.sh` the script is run and kept.
     parts = [part for part in _COMMANDS_END.split(given) if _UNDO.search(part) or _REMOVE.search(part)]
     lost = [path for path in before if any(path.rsplit("/", 1)[-1] in part for part in parts)]
     return lost or (before if _ALL.search(done) else [])
 
 
-def _brought_back(steps: Sequence[Step], place: int) -> bool:
+def _is_restored_later(steps: Sequence[Step], place: int) -> bool:
     """Whether the step puts changes aside, and it or a later step restores them.
 
     Checking whether a failure is older gives nothing up.
@@ -355,7 +363,7 @@ def _brought_back(steps: Sequence[Step], place: int) -> bool:
     for step in steps[place:]:
         if step.result is None or not step.action.shell or (step.failed and not step.failed_itself):
             continue  # It was refused or interrupted.
-        for each in _STASHES.finditer(_executed(step)[1]):
+        for each in _STASHES.finditer(_executed_text(step)[1]):
             does, which = each["does"], int(each["which"] or 0)
             if not does and not each["from"]:
                 above = 0 if above is None else above + ("No local changes" not in step.output)
@@ -372,63 +380,63 @@ def _brought_back(steps: Sequence[Step], place: int) -> bool:
     return False
 
 
-def takes_back(step: Step) -> bool:
+def is_revert(step: Step) -> bool:
     """Whether the step reverts changes by version control, and doesn't restore them itself."""
     if step.result is None or step.failed or not step.action.shell:
         return False
-    done = _executed(step)[1]
-    return bool(_UNDO.search(done)) and not puts_there_again(step)
+    done = _executed_text(step)[1]
+    return bool(_UNDO.search(done)) and not is_restore(step)
 
 
-def puts_there_again(step: Step) -> bool:
+def is_restore(step: Step) -> bool:
     """Whether the step restores changes that were put aside."""
-    return bool(_UNSTASH.search(_executed(step)[1]))
+    return bool(_UNSTASH.search(_executed_text(step)[1]))
 
 
-def _executed(step: Step) -> tuple[str, str]:
+def _executed_text(step: Step) -> tuple[str, str]:
     """A step's command without here-documents and quoted text, which are not executed."""
     given = _HERE_DOCUMENT.sub("", step.command)
     return given, _QUOTED.sub("''", given)
 
 
-def _failed(steps: Sequence[Step], place: int) -> Line | None:
+def _failed_approach(steps: Sequence[Step], place: int) -> Line | None:
     """A call that failed and did not succeed later, unless it was refused."""
     step = steps[place]
-    if not step.failed_itself or _same_later(steps, place) is not None:
+    if not step.failed_itself or _later_success(steps, place) is not None:
         return None
     if place == len(steps) - 1:
         return None  # Nothing came after it yet: it is the current state, and was not given up.
     if step.action.kind == "check" and not is_environment(step.error):
         return None  # Tests are meant to fail; only what could not be run at all was given up.
-    why = _reason(step).rstrip(".")
-    if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed(step)[1]):
+    why = _failure_reason(step).rstrip(".")
+    if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed_text(step)[1]):
         return None  # It found nothing.
-    instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
-    instead = instead or next((s for s in steps[place + 1 :] if _respells(s, step)), None)
-    tail = f"; {_named(instead)} worked" if instead else ""
+    instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _is_alternative(s, step)), None)
+    instead = instead or next((s for s in steps[place + 1 :] if _is_respelling(s, step)), None)
+    tail = f"; {_describe_step(instead)} worked" if instead else ""
     worth = FAILED if step.action.shell else MISTAKEN
-    text = f"I tried {_named(step)}{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
-    return step.line(text, worth if why else worth * UNEXPLAINED, subject=key(step))
+    text = f"I tried {_describe_step(step)}{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
+    return step.line(text, worth if why else worth * UNEXPLAINED, subject=approach_of_step(step))
 
 
-def _undone(steps: Sequence[Step], place: int) -> Line | None:
+def _reverted_edit(steps: Sequence[Step], place: int) -> Line | None:
     """An edit that a later edit or version control reverted."""
     step = steps[place]
-    later = put_back(steps, place)
+    later = reverting_edit(steps, place)
     if later is None:
-        return _thrown_away(steps, place)
+        return _discarded_approach(steps, place)
     between = steps[place + 1 : later]
     ran = next((each for each in reversed(between) if each.action.kind in _COMMANDS and each.result is not None), None)
     served = ran is not None and not ran.failed
     # The agent's own reason, or the failure in between.
-    given = next((each for each in prose(steps[later].said) if not asks(each) and gives_reason(each)), "")
-    failed = (_reason(each) for each in between if each.failed_itself and _is_about(each, step))
-    said = _agents_reason(steps[later])
+    given = next((each for each in prose(steps[later].said) if not is_request(each) and gives_reason(each)), "")
+    failed = (_failure_reason(each) for each in between if each.failed_itself and _is_about(each, step))
+    said = _stated_reason(steps[later])
     # After success the agent says what comes next, unless it says that something goes wrong.
     why = given or (said if not served or _WARNED.fails.search(said) else "") or next(failed, "")
-    if (served and not why) or _is_aside(step):
+    if (served and not why) or _is_trivial_edit(step):
         return None  # It was a trial, and is finished.
-    change = _change_quoted(step)
+    change = _quote_change(step)
     reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
     text = f"I tried `{change}` in {step.action.subject} — {reason}."
     # Other edits of the file are other approaches.
@@ -443,7 +451,7 @@ _ASIDE = lazy_re(
 """Lines that only print something, or import a name."""
 
 
-def _is_aside(change: Step) -> bool:
+def _is_trivial_edit(change: Step) -> bool:
     """Whether an edit adds no approach, only debug output and imports."""
     before = {line.strip() for line in change.action.removed.splitlines()}
     fresh = [line for each in change.action.added.splitlines() if (line := each.strip()) and line not in before]
@@ -466,23 +474,23 @@ def _is_about(failed: Step, change: Step) -> bool:
 _NAME = lazy_re(r"\b[A-Za-z_]\w{5,60}\b")
 
 
-def _change_quoted(step: Step) -> str:
+def _quote_change(step: Step) -> str:
     """The lines that an edit added, as one; of many only the most informative, since the first may be imports."""
-    change = _core(step.action.added)
+    change = _collapse_spaces(step.action.added)
     if len(change) > MOST_OF_A_CHANGE:
         added = step.action.added.splitlines()
-        fresh = {line.strip() for line in survives(added, step.action.removed.splitlines())}
-        best = max(code(added, fresh), key=lambda each: each.worth, default=None)
+        fresh = {line.strip() for line in surviving_lines(added, step.action.removed.splitlines())}
+        best = max(code_statements(added, fresh), key=lambda each: each.worth, default=None)
         change = (best.text.partition("`")[2].partition("`")[0] if best else "") or change
     return clip(change, MOST_OF_A_CHANGE)
 
 
-def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
+def _discarded_approach(steps: Sequence[Step], place: int) -> Line | None:
     step = steps[place]
-    lost = thrown_away(steps, place)
+    lost = discarded_files(steps, place)
     if not lost:
         return None
-    why = _agents_reason(step)
+    why = _stated_reason(step)
     files = ", ".join(lost[-3:])
     command = clip(step.action.subject, 90)
     reason = f": {why.rstrip('.')}" if why else ""
@@ -490,24 +498,24 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
     return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
 
 
-def _agents_reason(step: Step) -> str:
+def _stated_reason(step: Step) -> str:
     """The agent's reason for the step, in its own words; empty if it gives none."""
-    said = [each for each in prose(step.said) if not asks(each)]
+    said = [each for each in prose(step.said) if not is_request(each)]
     return next((each for each in said if gives_reason(each)), next((each for each in said if not is_intent(each)), ""))
 
 
-def _reason(step: Step, limit: int = 320) -> str:
+def _failure_reason(step: Step, limit: int = 320) -> str:
     """The reason for a failure, according to the output."""
-    return errors(step.answered, limit) or step.why
+    return error_lines(step.cleaned_output, limit) or step.failure_reason
 
 
-def _same_later(steps: Sequence[Step], place: int) -> int | None:
+def _later_success(steps: Sequence[Step], place: int) -> int | None:
     """The index of the first later step that does the same, or finishes it, without failing."""
-    wanted, text = key(steps[place]), _command_words(steps[place])
+    wanted, text = approach_of_step(steps[place]), _command_words(steps[place])
     for later in range(place + 1, len(steps)):
         step = steps[later]
-        same = key(step) == wanted and (step.action.kind in CHANGES or _command_words(step) == text)
-        same = same or _finishes(text, _command_words(step)) or _same_object(wanted, key(step))
+        same = approach_of_step(step) == wanted and (step.action.kind in CHANGES or _command_words(step) == text)
+        same = same or _continues(text, _command_words(step)) or _has_same_object(wanted, approach_of_step(step))
         if same and step.result is not None and not step.failed:
             return later
     return None
@@ -517,12 +525,12 @@ def _command_words(step: Step) -> str:
     return " ".join(step.action.subject.split())
 
 
-def _replaces(candidate: Step, failed: Step) -> bool:
+def _is_alternative(candidate: Step, failed: Step) -> bool:
     """Whether `candidate` reached the same goal in another way: the same program with other flags."""
     if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
         return False
     if not (candidate.action.shell and failed.action.shell):
-        return candidate.call.name == failed.call.name and _file(candidate) == _file(failed) != ""
+        return candidate.call.name == failed.call.name and _file_name(candidate) == _file_name(failed) != ""
     one, other = candidate.action.subject.split(), failed.action.subject.split()
     plain = {word for word in one[1:] if word[0] not in "-|&;<>"} & {
         word for word in other[1:] if word[0] not in "-|&;<>"
@@ -530,14 +538,14 @@ def _replaces(candidate: Step, failed: Step) -> bool:
     return one != other and one[:2] == other[:2] and len(plain) > 1
 
 
-def _respells(candidate: Step, failed: Step) -> bool:
+def _is_respelling(candidate: Step, failed: Step) -> bool:
     """Whether `candidate` is the same command with a longer or shorter path to the same thing, and succeeded.
 
     Numbers in it may differ: `pulls/7/comments/12/replies` works, `pulls/comments/13/replies` doesn't.
     """
     if candidate.result is None or candidate.failed or not (candidate.action.shell and failed.action.shell):
         return False
-    one, other = _up_to_path(failed), _up_to_path(candidate)
+    one, other = _words_before_path(failed), _words_before_path(candidate)
     if not one or one[:-1] != other[:-1] or one[-1] == other[-1]:
         return False
     short, long = sorted((_path_parts(one[-1]), _path_parts(other[-1])), key=len)
@@ -546,7 +554,7 @@ def _respells(candidate: Step, failed: Step) -> bool:
     return same and short[0] == long[0] and short[-1] == long[-1] and len(short) >= _PARTS
 
 
-def _up_to_path(step: Step) -> list[str]:
+def _words_before_path(step: Step) -> list[str]:
     """The words of a command up to the first path of several parts; empty if there is none."""
     words = step.action.subject.split()
     at = next((at for at, word in enumerate(words) if at and len(_path_parts(word)) >= _PARTS), None)
@@ -557,12 +565,12 @@ def _path_parts(word: str) -> list[str]:
     return [_DIGITS.sub("0", part) for part in word.strip("/").split("/") if part]
 
 
-def _file(step: Step) -> str:
+def _file_name(step: Step) -> str:
     """The name of a file that is read, without its folder."""
     return step.action.subject.rsplit("/", 1)[-1] if step.action.kind == "read" else ""
 
 
-def _named(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     subject = clip(step.action.subject, 160)
     if step.action.shell:
         return f"`{subject}`"
@@ -570,7 +578,7 @@ def _named(step: Step) -> str:
     return f"{doing.get(step.action.kind, 'using')} {subject}"
 
 
-def _core(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -594,7 +602,7 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
             continue
         checks = step.action.kind == "check"
         if checks and not failed:
-            _settle(last, subject, step.output)
+            _drop_fixed(last, subject, step.output)
         ended.setdefault(subject, set()).add(failed)
         tests = failing_tests(step.output) if failed else []
         for test in tests:
@@ -608,17 +616,17 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
 
 def _is_failure(step: Step) -> bool | None:
     """Whether the step failed; None if unknown, or if it was refused or interrupted."""
-    if step.result is None or was_refused(step.output) or was_stopped(step.output):
+    if step.result is None or was_refused(step.output) or was_interrupted(step.output):
         return None
     return True if step.failed else known_failed(step.result, step.call)
 
 
-def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> None:
+def _drop_fixed(last: dict[str, list[LastOutcome]], passed: str, output: str) -> None:
     """Drop the failures in `last` that a passed check shows to be fixed."""
     for subject, outcomes in list(last.items()):
         if not outcomes[-1].failed or not outcomes[-1].checks:
             continue
-        if covers(_telling_words(passed), _telling_words(subject)):
+        if is_wider_command(_significant_words(passed), _significant_words(subject)):
             del last[subject]
         else:
             shown = f"{passed} {output}"
@@ -628,7 +636,7 @@ def _settle(last: dict[str, list[LastOutcome]], passed: str, output: str) -> Non
                 del last[subject]
 
 
-def _telling_words(command: str) -> frozenset[str]:
+def _significant_words(command: str) -> frozenset[str]:
     return frozenset(word for word in command.split() if not word.startswith("-") and word not in (".", "./..."))
 
 
@@ -655,7 +663,7 @@ _CODE_NAME = lazy_re(r"[_A-Z]")
 _CHANGED, _FAILING, _USER, _WRITTEN = 10.0, 9.0, 8.0, 1.0
 
 
-def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
+def critical_names(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
     """The names in `messages` that a text about them must not lose, the most important first.
 
     These are the changed files, the commands that last failed with their errors and tests, the names that the user
@@ -663,7 +671,7 @@ def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str
     """
     worth: dict[str, float] = {}
 
-    def add(names: Iterable[str], weight: float) -> None:
+    def add_names(names: Iterable[str], weight: float) -> None:
         for name in dict.fromkeys(names):
             worth[name] = worth.get(name, 0.0) + weight
 
@@ -671,18 +679,18 @@ def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str
     for message in messages:
         if message.role == "user" and message.draft.origin == "spoken":
             named = (each for each in claims(without_recalled(message.text)) if len(each.text) > 2)
-            add((each.text for each in named if each.kind in ("path", "identifier", "error")), _USER)
+            add_names((each.text for each in named if each.kind in ("path", "identifier", "error")), _USER)
     for step in steps(messages):
         if step.failed:
-            failed[key(step)] = step
+            failed[approach_of_step(step)] = step
             continue
-        failed.pop(key(step), None)
+        failed.pop(approach_of_step(step), None)
         if step.action.kind in CHANGES:
             known = {*artifacts(step.action.removed)}
             new = (name for name in artifacts(step.action.added) if name not in known and "/" not in name)
-            add([step.action.subject], _CHANGED)
-            add(filter(_CODE_NAME.search, new), _WRITTEN)
+            add_names([step.action.subject], _CHANGED)
+            add_names(filter(_CODE_NAME.search, new), _WRITTEN)
     for step in failed.values():
         wrong = _OF_FAILURE.findall(step.output)[-MOST_ERRORS:]
-        add([step.action.subject, *wrong, *failing_tests(step.output)[:MOST_TESTS]], _FAILING)
+        add_names([step.action.subject, *wrong, *failing_tests(step.output)[:MOST_TESTS]], _FAILING)
     return sorted(worth, key=lambda name: -worth[name])[:limit]

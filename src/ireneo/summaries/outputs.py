@@ -60,7 +60,7 @@ _HARNESS_SAYS = lazy_re(
 """Text that the agent's program added to an output, and the frame around it."""
 
 
-def errors(output: str, limit: int = 320) -> str:
+def error_lines(output: str, limit: int = 320) -> str:
     """The different error lines of an output, each file once; empty for none.
 
     A line that only says that something failed is used if no other line says what.
@@ -93,7 +93,7 @@ def errors(output: str, limit: int = 320) -> str:
     return clip("; ".join(told) or ended, limit)
 
 
-def totals(output: str, limit: int) -> str:
+def total_lines(output: str, limit: int) -> str:
     """The last lines of an output that count something; empty for none."""
     lines = (" ".join(line.split()).strip(" =-") for line in _COLOURED.sub("", output).splitlines())
     counting = [line for line in lines if len(line) <= LONGEST_LINE and _TOTAL.search(line) and _DIGIT.search(line)]
@@ -134,7 +134,7 @@ _DID_NOTHING = lazy_re(r"\W{0,8}(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE
 _BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
 
 
-def shown_output(output: str, following: str = "") -> str:
+def shorten_output(output: str, following: str = "") -> str:
     """An output on one line: whole if it is short, otherwise lines with totals or that `following` mentions.
 
     A long output with neither is shown by its last lines.
@@ -153,11 +153,11 @@ def shown_output(output: str, following: str = "") -> str:
     return clip(" […] ".join(shown), SHOWN_OUTPUT)
 
 
-def measured(output: str) -> str:
+def measurements(output: str) -> str:
     """The largest figures of a run that measured several things, and whether it had nothing to do."""
     said = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
     lines = dict.fromkeys(" ".join(line.split()) for line in said.splitlines())
-    figures = _measured([line for line in lines if 0 < len(line) <= LONGEST_LINE])
+    figures = _measurement_lines([line for line in lines if 0 < len(line) <= LONGEST_LINE])
     idle = [line for line in lines if figures and _DID_NOTHING.match(line)][:1]
     return clip("; ".join(_BRACKETED.sub("", line) for line in lines if line in figures or line in idle), SHOWN_FIGURES)
 
@@ -169,7 +169,7 @@ _CUT_SHORT = lazy_re(
 _FOUND_NOTHING = lazy_re(r"\s*(?:No (?:matches|files|results|content)(?: were)? found\b|Found 0 \w+|0 matches\b)", re.I)
 
 
-def cut_short(output: str) -> str:
+def truncation_note(output: str) -> str:
     """A tool's note that it showed an output only in part; empty if it showed it whole."""
     found = _CUT_SHORT.search(output, max(len(output) - ENDS, 0)) or _CUT_SHORT.search(output, 0, ENDS)
     return found[0] if found else ""
@@ -180,7 +180,7 @@ def found_nothing(output: str) -> bool:
     return len(output) <= SHOWN_OUTPUT and bool(_FOUND_NOTHING.match(output))
 
 
-def _measured(lines: Iterable[str]) -> list[str]:
+def _measurement_lines(lines: Iterable[str]) -> list[str]:
     """For a run that measured several things, the lines with the largest figures; empty if it measured fewer."""
     found: dict[str, tuple[float, float]] = {}
     for line in lines:
@@ -198,13 +198,13 @@ def _measured(lines: Iterable[str]) -> list[str]:
 
 def seen_lines(output: str) -> list[str]:
     """The lines of a file or search result, without the line numbers and paths that the tool added."""
-    lines = list(_without_places(without_reminders(output).splitlines()))
+    lines = list(_without_line_numbers(without_reminders(output).splitlines()))
     if any(_HUNK.match(line) for line in lines):
         return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
     return lines
 
 
-def _without_places(lines: Sequence[str]) -> Iterator[str]:
+def _without_line_numbers(lines: Sequence[str]) -> Iterator[str]:
     """Remove line numbers and paths, and mark gaps."""
     before: tuple[str, int] | None = None
     for line in lines:
@@ -217,7 +217,7 @@ def _without_places(lines: Sequence[str]) -> Iterator[str]:
         yield line[found.end() :] if found and bare == line else bare
 
 
-def reads_as_text(output: str) -> bool:
+def is_prose(output: str) -> bool:
     """Whether most of an output is sentences, as in a page or a report."""
     lines = [line.strip() for line in output.splitlines()[:MOST_JUDGED] if line.strip()]
     # A line of links or data is weighted no more than a long sentence.
@@ -237,7 +237,7 @@ LETTERS = 0.85
 _CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")
 
 
-def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
+def surviving_lines(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
     """The lines that a later change did not remove."""
     gone = {line.strip() for line in removed}
     return [line for line in lines if line.strip() not in gone]

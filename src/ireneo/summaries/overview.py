@@ -55,7 +55,7 @@ def is_narrow(row: Sequence[Summary], budget: int) -> bool:
     return 0 < MUCH * budget <= told
 
 
-def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
+def notes_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
     """The disputes and wordings by hand of the summaries that an overview covers."""
     return [
         note
@@ -68,7 +68,7 @@ def said_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotatio
 def is_current(overview: Summary, row: Sequence[Summary], notes: Sequence[Annotation]) -> bool:
     """Whether there is no need yet to write an overview again."""
     more = sum(node.leaves for node in row) - overview.leaves
-    return more < max(overview.leaves * GROWN, 1) and _answers(overview, notes)
+    return more < max(overview.leaves * GROWN, 1) and _reflects_notes(overview, notes)
 
 
 def shown_overview(
@@ -87,15 +87,15 @@ def shown_overview(
         and is_near(asked_budget(each.summarizer), budget)
         and each.first == row[0].first
         and each.last_position <= row[-1].last_position
-        and _answers(each, notes)
+        and _reflects_notes(each, notes)
     ]
 
-    def serves(each: Summary) -> tuple[int, float]:
+    def closeness(each: Summary) -> tuple[int, float]:
         return each.last_position, -abs(math.log(asked_budget(each.summarizer) / budget))
 
-    return max(fitting, key=serves, default=None)
+    return max(fitting, key=closeness, default=None)
 
 
-def _answers(overview: Summary, notes: Iterable[Annotation]) -> bool:
+def _reflects_notes(overview: Summary, notes: Iterable[Annotation]) -> bool:
     answered = overview.writing.disputes if overview.writing else ()
-    return all(note.id in answered for note in said_within(overview, notes))
+    return all(note.id in answered for note in notes_within(overview, notes))

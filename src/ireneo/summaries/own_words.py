@@ -13,9 +13,9 @@ from itertools import islice
 
 from msgspec import Struct
 
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import OwnWords
-from ireneo.language.words import breaks
+from ireneo.language.words import sentence_breaks
 from ireneo.log.calls import was_refused
 from ireneo.log.message import Result
 from ireneo.patterns import lazy_re
@@ -62,10 +62,10 @@ CHOICE = lazy_re(r"(?<![\w'’])[1-9A-F](?!\w)")
 """The number or letter of the chosen option."""
 
 
-@from_data
-def choosing() -> re.Pattern[str]:
+@cached_data
+def choice_pattern() -> re.Pattern[str]:
     """The beginning of a message that chooses by number or letter."""
-    before, behind = either(_SAYS.chooses), either(_SAYS.chosen)
+    before, behind = any_of(_SAYS.chooses), any_of(_SAYS.chosen)
     # "3 files failed" and "1. The lint fails" choose nothing.
     ends = rf"(?=$|[.!]$| ?[,;!?+&]| {behind}\b)"
     # "A good idea" chooses nothing either.
@@ -74,17 +74,17 @@ def choosing() -> re.Pattern[str]:
     return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
 
 
-def is_played(text: str) -> bool:
+def has_roleplay(text: str) -> bool:
     """Whether `text` contains acting or speech of a character, in asterisks or quotation marks."""
     return _PLAYED.search(text) is not None
 
 
-def said_in_results(result: Result) -> Iterator[tuple[str, bool]]:
+def user_words_in_result(result: Result) -> Iterator[tuple[str, bool]]:
     """The words of the user in a tool's result, and whether they are an answer with its question."""
     text = result.text[:_LONGEST_RESULT]
     if (result.failed is not False and was_refused(text)) or _FEEDBACK.match(text):
         found = _REASON.search(text)
-        said = found[1] if found else next((words for tag in _TAGS if (words := _between(text, tag))), "")
+        said = found[1] if found else next((words for tag in _TAGS if (words := _text_between_tags(text, tag))), "")
         if said := without_form(_NOTE.split(said, maxsplit=1)[0]).strip():
             yield said, False
     elif _ANSWERED.match(text):
@@ -99,12 +99,12 @@ def without_form(said: str) -> str:
 
 def answers_in(result: Result) -> list[tuple[str, str]]:
     """The questions in a tool's result that the user answered by choosing or typing, each with the answer."""
-    said = (text for text, answers in said_in_results(result) if answers)
+    said = (text for text, answers in user_words_in_result(result) if answers)
     pairs = (text[1:-1].partition('"="') for text in said)
     return [(question, answer) for question, _, answer in pairs if answer.strip()]
 
 
-def _between(text: str, tag: str) -> str:
+def _text_between_tags(text: str, tag: str) -> str:
     """The text between two tags; empty if one is missing."""
     inside, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
     return inside if closed else ""
@@ -123,8 +123,8 @@ _ANSWER = lazy_re(r'"[^"\n]{3,600}"="[^"]{1,2000}"')
 _OUT_OF_CHARACTER = lazy_re(
     lambda: (
         r"\(\((?P<double>[^()]{1,1000})\)\)"
-        rf"|[(\[{{]\s{{0,3}}{either(_SAYS.asides)}(?!\w)[\s:–—-]{{0,4}}(?P<marked>[^()\[\]{{}}]{{1,1000}})[)\]}}]"
-        rf"|^[ *_]{{0,4}}{either(_SAYS.asides)}[*_]{{0,2}}\s?[:–—-]\s?(?P<line>.{{1,1000}})"
+        rf"|[(\[{{]\s{{0,3}}{any_of(_SAYS.asides)}(?!\w)[\s:–—-]{{0,4}}(?P<marked>[^()\[\]{{}}]{{1,1000}})[)\]}}]"
+        rf"|^[ *_]{{0,4}}{any_of(_SAYS.asides)}[*_]{{0,2}}\s?[:–—-]\s?(?P<line>.{{1,1000}})"
     ),
     re.I | re.M,
 )
@@ -160,7 +160,7 @@ _QUOTATION = lazy_re(r"(?<![\w\"“])[\"“](?=\w)[^\"“”\n]{20,600}[\"”](?
 _NUMBER = lazy_re(r"[:,]\s{0,9}\d{1,3}\.$")
 _HEADING = lazy_re(r"\s*(#{1,6})\s+(.*)|\s*()\*\*([^*]{1,80})\*\*:?\s*$")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
-_OWN = lazy_re(lambda: rf"\b{either((*_SAYS.persons, *_SAYS.begging))}\b", re.I)
+_OWN = lazy_re(lambda: rf"\b{any_of((*_SAYS.persons, *_SAYS.begging))}\b", re.I)
 _AT_END = 24
 """How many characters at the end of a line may announce that pasted text follows."""
 
@@ -204,13 +204,15 @@ def own_words(text: str, *, all_own: bool = False) -> Iterator[OwnSentence]:
                 lead = line
             step = line.item and lead is not None and _asks_for_steps(lead.text)
             personal = spoken or (line.item and len(line.text.split()) <= LONG_PARAGRAPH)
-            leads_on = not line.item and _leads_on(lines, line)
+            leads_on = not line.item and _introduces_list(lines, line)
             for start, end in _sentences(text, line):
                 near = before is not None and end - before[0] <= LONGEST_BEFORE + (end - start)
                 yield OwnSentence(
-                    text=_flat(text[start:end]),
-                    with_before=_flat(text[before[0] if near and before else start : end]),
-                    with_list=_flat(text[start : _end_of_list(lines, line) if leads_on and end == line.end else end]),
+                    text=_collapse_spaces(text[start:end]),
+                    with_before=_collapse_spaces(text[before[0] if near and before else start : end]),
+                    with_list=_collapse_spaces(
+                        text[start : _end_of_list(lines, line) if leads_on and end == line.end else end]
+                    ),
                     near=before is not None and before[0] >= paragraph[0].start,
                     step=step,
                     personal=personal,
@@ -228,13 +230,13 @@ def without_diffs(text: str) -> str:
     return "\n".join(out)
 
 
-def _flat(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
 def _lines(text: str, *, all_own: bool) -> list[_Line]:
     """The lines of `text` with their kinds; wrapped lines are joined."""
-    hidden = _hidden(text, all_own=all_own)
+    hidden = _hidden_spans(text, all_own=all_own)
     out: list[_Line] = []
     diff = listed = False
     place = past = 0
@@ -259,21 +261,21 @@ def _lines(text: str, *, all_own: bool) -> list[_Line]:
         item = bool(_ITEM.match(line))
         listed = item or (listed and kind != "blank" and line[:1].isspace()) or (listed and kind == "blank")
         last = out[-1] if out else None
-        if kind == "own" and last is not None and _goes_on(last, line, item=item):
+        if kind == "own" and last is not None and _continues_line(last, line, item=item):
             last.end, last.text = start + len(line), f"{last.text} {line.strip()}"
         else:
             out.append(_Line(number=len(out), start=start, end=start + len(line), text=line, kind=kind, item=item))
     return out
 
 
-def _goes_on(last: _Line, line: str, *, item: bool) -> bool:
+def _continues_line(last: _Line, line: str, *, item: bool) -> bool:
     """Whether `line` continues a wrapped line."""
     if last.kind != "own" or item or not WRAPPED <= len(last.text.strip()) <= LONGEST_LINE:
         return False
     return last.text[-1] not in ".!?:;…" and line.lstrip()[:1].islower()
 
 
-def _hidden(text: str, *, all_own: bool) -> list[tuple[int, int]]:
+def _hidden_spans(text: str, *, all_own: bool) -> list[tuple[int, int]]:
     """The spans of fences and of blocks between tags."""
     hidden = [found.span() for found in _Paste.fence.finditer(text)]
     if all_own:
@@ -315,7 +317,7 @@ def _drop_announced(lines: list[_Line]) -> None:
             below = _SAYS.announced_below.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
             document = document or below  # Everything after it is pasted.
             announced = below or bool(line.text.rstrip().endswith(":") and _SAYS.announces.search(line.text))
-            listed = announced and not below and _leads_on(lines, line)
+            listed = announced and not below and _introduces_list(lines, line)
 
 
 def _paragraphs(lines: list[_Line]) -> Iterator[list[_Line]]:
@@ -341,7 +343,7 @@ def _asks_for_steps(lead: str) -> bool:
     return lead.endswith(":") and bool(_SAYS.steps.search(lead))
 
 
-def _leads_on(lines: list[_Line], line: _Line) -> bool:
+def _introduces_list(lines: list[_Line], line: _Line) -> bool:
     following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
     if following is None or following.kind != "own" or not following.item:
         return False
@@ -367,7 +369,7 @@ def _sentences(text: str, line: _Line) -> Iterator[tuple[int, int]]:
     quoted = [found.span() for found in _QUOTATION.finditer(text, start, end)]
     spans: list[tuple[int, int]] = []
     # Sentences typed in a hurry begin in lower case.
-    for ends, following in breaks(text[start:end], small_opens=True):
+    for ends, following in sentence_breaks(text[start:end], small_opens=True):
         # A list number after a colon or a comma ends no sentence.
         if not _NUMBER.search(text, max(last, start + ends - 16), start + ends):
             spans.append((last, start + ends))

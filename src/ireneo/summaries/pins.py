@@ -14,13 +14,20 @@ from typing import get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import either, topic
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Constraints, Forms, OwnWords, Rulings
 from ireneo.language.words import common_words, language_of_sentence, light_stem
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import OwnSentence, choosing, is_played, out_of_character, own_words, said_in_results
+from ireneo.summaries.own_words import (
+    OwnSentence,
+    choice_pattern,
+    has_roleplay,
+    out_of_character,
+    own_words,
+    user_words_in_result,
+)
 from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 _SAYS = topic(Constraints)
@@ -47,21 +54,21 @@ QUOTED = lazy_re(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“\n]{1,400}�
 _SIGNS = r"[;:—–(]\s*|(?<!\s)\s+-\s+"
 
 
-_LEAD = lazy_re(lambda: rf"(?:{either(_SAYS.lead)}\b[\s,.!:*_—–-]*)+", re.I)
-_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{either(_SAYS.turns)}\s+", re.I)
-_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{either(_SAYS.conjunctions)}\s+", re.I)
+_LEAD = lazy_re(lambda: rf"(?:{any_of(_SAYS.lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_TURN = lazy_re(lambda: rf"(?:(?<!\s)\s++)?{_SIGNS}|,?(?<!\s)\s+{any_of(_SAYS.turns)}\s+", re.I)
+_CLAUSE = lazy_re(lambda: rf",\s+|(?<!\s)\s+{any_of(_SAYS.conjunctions)}\s+", re.I)
 AROUND = "\"'”“’)]*_"
 """May follow the punctuation mark that ends a sentence."""
 _PARTS = lazy_re(
     lambda: (
-        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{either(_FORMS.joins)})\s)?"
-        rf"|(?<!\s)\s+(?:(?P<joint>{either(_FORMS.joins)})|{either(_FORMS.splits)})\s+"
+        rf"(?:[,;:(–—!]|(?<!\s)\s-\s|\.{{2,}})\s*(?:(?P<joins>{any_of(_FORMS.joins)})\s)?"
+        rf"|(?<!\s)\s+(?:(?P<joint>{any_of(_FORMS.joins)})|{any_of(_FORMS.splits)})\s+"
     ),
     re.I,
 )
 _FIRST = lazy_re(r"(?P<act>[^\W\d_][\w-]*)\s+(?=\S)")
-_STAGED = lazy_re(lambda: rf"\b{either(_FORMS.staged)}\b", re.I)
-_MATTERS = lazy_re(lambda: rf"\b{either(_FORMS.matters)}\b", re.I)
+_STAGED = lazy_re(lambda: rf"\b{any_of(_FORMS.staged)}\b", re.I)
+_MATTERS = lazy_re(lambda: rf"\b{any_of(_FORMS.matters)}\b", re.I)
 
 
 class Judgement(Struct, frozen=True):
@@ -79,24 +86,24 @@ NONE = Judgement()
 def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
     """Judge a sentence by words that bind and by its form; a system's only by its words, since all of it is orders."""
     strength = binding_strength(said, system=system)
-    form = NONE if system else form_of(said)
+    form = NONE if system else judge_form(said)
     return Judgement(max(strength, form.strength), form.lasts)
 
 
-def form_of(said: OwnSentence) -> Judgement:
+def judge_form(said: OwnSentence) -> Judgement:
     """Judge a sentence by its form and place; an item of a list of tasks binds nothing by its form."""
-    return _form(said.text) if said.personal and not said.step else NONE
+    return _judge_text_form(said.text) if said.personal and not said.step else NONE
 
 
-def holds_for_good(sentence: str) -> bool:
+def is_permanent(sentence: str) -> bool:
     """Whether the form of a sentence shows that it applies beyond the current task."""
-    return _form(sentence).lasts
+    return _judge_text_form(sentence).lasts
 
 
-def _form(text: str) -> Judgement:
+def _judge_text_form(text: str) -> Judgement:
     """Judge a text by its form: a choice, something not needed, a correction, a practice, what matters, or none."""
     sentence = QUOTED.sub("X", text[:LONGEST])
-    bare = _bare(sentence)
+    bare = _without_lead(sentence)
     if len(sentence) < 6 or sentence.endswith(":") or _SAYS.hedges.match(bare) or _SAYS.limited.search(sentence):
         return NONE
     sentence = _RULINGS.tags.sub(".", sentence)
@@ -104,14 +111,16 @@ def _form(text: str) -> Judgement:
         parts = list(_clauses(sentence))
         if any(_FORMS.corrects.match(clause) for clause, _, _ in parts):
             return Judgement(STRONG, True)
-        chosen = any(_FORMS.decides.match(clause) or _FORMS.decides.match(_bare(clause)) for clause, _, _ in parts[:-1])
-        return Judgement(MEDIUM * (_is_kept(bare) or chosen))
-    if _is_kept(bare):
+        chosen = any(
+            _FORMS.decides.match(clause) or _FORMS.decides.match(_without_lead(clause)) for clause, _, _ in parts[:-1]
+        )
+        return Judgement(MEDIUM * (_keeps_or_recalls(bare) or chosen))
+    if _keeps_or_recalls(bare):
         return Judgement(MEDIUM)
     found = NONE
     in_case = False
     for clause, rest, shared in _clauses(sentence):
-        judged = _of_form(clause, rest, shared=shared, in_case=in_case)
+        judged = _judge_clause_form(clause, rest, shared=shared, in_case=in_case)
         found = max(found, judged, key=lambda one: (one.lasts, one.strength))
         in_case = in_case or clause.partition(" ")[0].lower() in _SAYS.conditions
     if any(each.search(sentence) for each in (_STAGED, _MATTERS)):
@@ -126,7 +135,7 @@ def _form(text: str) -> Judgement:
     return found
 
 
-def _is_kept(bare: str) -> bool:
+def _keeps_or_recalls(bare: str) -> bool:
     return bool(_FORMS.keeps_to.match(bare) or _FORMS.recalls.match(bare))
 
 
@@ -139,18 +148,18 @@ def _clauses(sentence: str) -> Iterator[tuple[str, str, bool]]:
         if clause.strip():
             following = [each.start() for each in marks if each.start() > place][1:2]
             both = sentence[place : following[0] if following else None]
-            yield _plain(clause), _plain(both), told and shared
+            yield _without_fillers(clause), _without_fillers(both), told and shared
             told = told or _has_subject(clause)
         if mark is not None:
             place, shared = mark.end(), bool(mark["joins"] or mark["joint"])
 
 
-def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
+def _judge_clause_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgement:
     """Judge one clause by its form; `rest` includes the next clause.
 
     A clause that may have the subject of an earlier one (`shared`) is not an order.
     """
-    bare, full = _bare(clause), _bare(rest)
+    bare, full = _without_lead(clause), _without_lead(rest)
     if _FORMS.corrects.match(bare) or _FORMS.corrects.match(clause) or _FORMS.runs_itself.match(full):
         return Judgement(STRONG, True)
     shared = shared and not _OWN_WORDS.persons.match(bare)
@@ -158,7 +167,7 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
         return Judgement(STRONG)
     if _SAYS.asks.match(bare):
         return NONE
-    if _holds_from_now_on(full):
+    if _applies_later(full):
         return Judgement(STANDING, True)
     if not in_case and (_FORMS.likes.match(full) or _FORMS.likes.match(rest) or _FORMS.practice.match(bare)):
         return Judgement(MEDIUM, True)
@@ -169,10 +178,10 @@ def _of_form(clause: str, rest: str, *, shared: bool, in_case: bool) -> Judgemen
     return NONE
 
 
-def _holds_from_now_on(words: str) -> bool:
+def _applies_later(words: str) -> bool:
     """Whether an order says that it also applies to later work."""
     found = _FORMS.reaches.match(words)
-    order = _bare(words[found.end() :]) if found else words if _FORMS.for_good.search(words) else ""
+    order = _without_lead(words[found.end() :]) if found else words if _FORMS.for_good.search(words) else ""
     return bool(order) and bool(is_order(order) or _SAYS.forbid.match(order) or _SAYS.never.match(order))
 
 
@@ -187,10 +196,10 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     # "Don't push, ok?" asks nothing.
     sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
-    if said.personal and _SAYS.asks_not.match(_bare(sentence)):
+    if said.personal and _SAYS.asks_not.match(_without_lead(sentence)):
         # "Can we not commit the drafts?" is not a question.
         return MEDIUM
-    if _SAYS.hedges.match(_bare(sentence)) or _SAYS.limited.search(sentence):
+    if _SAYS.hedges.match(_without_lead(sentence)) or _SAYS.limited.search(sentence):
         return 0.0
     if sentence.rstrip(AROUND).endswith("?") or len(sentence) < 6 or leads_nowhere:
         return 0.0
@@ -200,17 +209,17 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
         return 0.0
     opening, comma, rest = sentence.rpartition(", ")
     bare_ban = said.personal and comma and not _has_subject(opening) and _SAYS.nothing.match(rest)
-    banned = bare_ban or (_SAYS.nothing.match(_bare(sentence)) and not _SAYS.plans.match(sentence))
+    banned = bare_ban or (_SAYS.nothing.match(_without_lead(sentence)) and not _SAYS.plans.match(sentence))
     base = MEDIUM if banned else 0.0
     told = False
-    at_hand = said.personal and _SAYS.changes.match(_bare(sentence)) and not _SAYS.wide.search(sentence)
+    at_hand = said.personal and _SAYS.changes.match(_without_lead(sentence)) and not _SAYS.wide.search(sentence)
     for thought in _TURN.split(sentence):
-        found = _of_thought(thought, said, told=told)
+        found = _thought_strength(thought, said, told=told)
         # "Sort the rows, and make sure that …" is over once the rows are sorted.
         base = max(base, 0.0 if at_hand and found < STRONG else found)
         told, at_hand = told or _has_subject(thought), False
     if system:
-        base = max(base, _of_system(sentence))
+        base = max(base, _system_strength(sentence))
     if said.step and base < STRONG:
         base = 0.0
     if base and _SAYS.wide.search(sentence):
@@ -222,7 +231,7 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
             said.step
             or _SAYS.tells.search(sentence)
             or _FORMS.tells.search(sentence)
-            or _SAYS.asks.match(_bare(sentence))
+            or _SAYS.asks.match(_without_lead(sentence))
         )
     ):
         # A sentence that states its scope is a rule, even without a known verb.
@@ -230,24 +239,26 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     return base
 
 
-def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
+def _thought_strength(thought: str, said: OwnSentence, *, told: bool) -> float:
     """How strongly one thought of a sentence binds; a question doesn't bind.
 
     After a subject (`told`), words that could order or forbid something only describe the subject.
     """
-    bare = _bare(thought)
+    bare = _without_lead(thought)
     if _SAYS.asks.match(bare):
         return 0.0
     free = not told or _OWN_WORDS.persons.match(thought)
-    first = _bare(_CLAUSE.split(thought, maxsplit=1)[0])
-    base = max(map(_of_clause, (thought.strip(), bare, first))) if free else 0.0
+    first = _without_lead(_CLAUSE.split(thought, maxsplit=1)[0])
+    base = max(map(_clause_strength, (thought.strip(), bare, first))) if free else 0.0
     # "I don't eat meat any more, only fish" describes a habit, so the rest is not a rule either.
     habit = base == 0 and _OWN_WORDS.persons.match(thought) and _RULINGS.negates.search(_CLAUSE.split(thought)[0])
     for number, clause in enumerate(_CLAUSE.split(thought)):
-        if habit and _is_rest(clause):
+        if habit and _is_remainder(clause):
             continue
-        if number and (said.personal or _SAYS.never.match(_bare(clause))):
-            base = max(base, 0.0 if told and not _OWN_WORDS.persons.match(clause) else _of_clause(_bare(clause)))
+        if number and (said.personal or _SAYS.never.match(_without_lead(clause))):
+            base = max(
+                base, 0.0 if told and not _OWN_WORDS.persons.match(clause) else _clause_strength(_without_lead(clause))
+            )
         told = told or _has_subject(clause)
     if not said.personal:
         return base
@@ -262,7 +273,7 @@ def _of_thought(thought: str, said: OwnSentence, *, told: bool) -> float:
     return max(base, MILD) if ought else base
 
 
-def _is_rest(clause: str) -> bool:
+def _is_remainder(clause: str) -> bool:
     """Whether a clause only says what remains of something denied before, and orders nothing."""
     found = _SAYS.rests.match(clause)
     return found is not None and not is_order(clause[found.end() :].strip())
@@ -271,26 +282,26 @@ def _is_rest(clause: str) -> bool:
 def _without_condition(thought: str) -> str:
     """A thought without the condition at its beginning, since firm words there are no rule."""
     opening, comma, rest = thought.partition(",")
-    return rest if comma and _bare(opening).partition(" ")[0].lower() in _SAYS.conditions else thought
+    return rest if comma and _without_lead(opening).partition(" ")[0].lower() in _SAYS.conditions else thought
 
 
 def _has_subject(words: str) -> bool:
     """Whether words have a subject outside of a condition."""
-    first = _bare(words).partition(" ")[0].lower()
+    first = _without_lead(words).partition(" ")[0].lower()
     return first not in _SAYS.conditions and bool(_SAYS.subject.search(words))
 
 
-def _plain(clause: str) -> str:
+def _without_fillers(clause: str) -> str:
     found = _FORMS.fillers.match(clause.strip())
     return clause.strip()[found.end() :] if found else clause.strip()
 
 
-def _bare(clause: str) -> str:
+def _without_lead(clause: str) -> str:
     found = _LEAD.match(clause.strip())
     return clause.strip()[found.end() :] if found else clause.strip()
 
 
-def _of_clause(clause: str) -> float:
+def _clause_strength(clause: str) -> float:
     if _SAYS.never.match(clause):
         return STRONG
     if _SAYS.once.search(clause):
@@ -302,7 +313,7 @@ def _of_clause(clause: str) -> float:
     )
 
 
-def _of_system(sentence: str) -> float:
+def _system_strength(sentence: str) -> float:
     """The permanent rules of a system prompt: how the assistant works, and what is allowed."""
     if _SAYS.bound.search(sentence):
         return STRONG
@@ -310,41 +321,41 @@ def _of_system(sentence: str) -> float:
         return MEDIUM
     clauses = [clause for thought in _TURN.split(sentence) for clause in (thought.strip(), *_CLAUSE.split(thought))]
     # "You are …" describes the assistant.
-    orders = (_SAYS.orders.match(_bare(clause)) and not _OWN_WORDS.persons.match(clause) for clause in clauses)
+    orders = (_SAYS.orders.match(_without_lead(clause)) and not _OWN_WORDS.persons.match(clause) for clause in clauses)
     return MILD if any(orders) else 0.0
 
 
 def in_context(said: OwnSentence) -> str:
     """A sentence with the list that it introduces, or with the sentence before it if it refers back."""
     if said.with_list != said.text:
-        return _cut(said.with_list)
+        return _truncate(said.with_list)
     if len(said.text) > MAX_CHARACTERS:
-        return _binding_clause(said.text)
-    return said.with_before if points_back(said) and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
+        return _find_binding_clause(said.text)
+    return said.with_before if refers_back(said) and len(said.with_before) <= 2 * MAX_CHARACTERS else said.text
 
 
-def points_back(said: OwnSentence) -> bool:
+def refers_back(said: OwnSentence) -> bool:
     """Whether a sentence refers to something named before it."""
     words = said.text.split()
     opening = words[: OPENING if said.near else OPENING // 2]
-    return len(words) <= FRAGMENT or _SAYS.points_back.search(_bare(" ".join(opening))) is not None
+    return len(words) <= FRAGMENT or _SAYS.points_back.search(_without_lead(" ".join(opening))) is not None
 
 
-def _binding_clause(sentence: str) -> str:
+def _find_binding_clause(sentence: str) -> str:
     """The part of a long sentence that binds, verbatim."""
     place = 0
     for found in [*sorted([*_CLAUSE.finditer(sentence), *_TURN.finditer(sentence)], key=lambda each: each.end()), None]:
-        if _of_clause(_bare(sentence[place:])):
-            return _cut(sentence[place:])
+        if _clause_strength(_without_lead(sentence[place:])):
+            return _truncate(sentence[place:])
         if found is not None:
             place = found.end()
     binds = (_SAYS.bound, _SAYS.scope, _SAYS.must, _SAYS.should)
     bound = next((found for cue in binds if (found := cue.search(sentence))), None)
     start = max(bound.start() - MAX_CHARACTERS // 2, 0) if bound else 0
-    return _cut(sentence[sentence.rfind(" ", 0, start) + 1 :])
+    return _truncate(sentence[sentence.rfind(" ", 0, start) + 1 :])
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= MAX_CHARACTERS else text[: text.rfind(" ", 0, MAX_CHARACTERS + 1)]
 
 
@@ -366,26 +377,26 @@ def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
-        return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
+        return [_make_line(message, text, BY_HAND) for text in _pins_in_block(draft.text)]
     pins: dict[str, float] = {}
-    for said, least in _spoken(message, in_story=in_story):
-        pins.update(each for each in _binding(said, system=message.role == "system") if each[1] >= least)
+    for said, least in _constraint_sources(message, in_story=in_story):
+        pins.update(each for each in _binding_sentences(said, system=message.role == "system") if each[1] >= least)
     for result in draft.results:
-        for said, answers in said_in_results(result):
-            pins.update(_settled(said) if answers else _binding(said, system=False))
-    return [_line(message, text, strength) for text, strength in pins.items()]
+        for said, answers in user_words_in_result(result):
+            pins.update(_settling_answers(said) if answers else _binding_sentences(said, system=False))
+    return [_make_line(message, text, strength) for text, strength in pins.items()]
 
 
 def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
     """The sentences that may lift a constraint; `standing` decides which do."""
     if message.role == "system":
         return []
-    spoken = [said for said, _ in _spoken(message, in_story=in_story)]
-    said = [*spoken, *(said for result in message.draft.results for said, _ in said_in_results(result))]
-    return [_line(message, sentence, 1.0) for text in said for sentence in lifts_in(text)]
+    spoken = [said for said, _ in _constraint_sources(message, in_story=in_story)]
+    said = [*spoken, *(said for result in message.draft.results for said, _ in user_words_in_result(result))]
+    return [_make_line(message, sentence, 1.0) for text in said for sentence in lifting_sentences(text)]
 
 
-def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
+def _constraint_sources(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
     """The words of the user or system in a message outside of a story, and the least strength of a pin."""
     text = message.draft.text
     if message.role not in ("user", "system") or message.draft.origin != "spoken":
@@ -394,30 +405,30 @@ def _spoken(message: Message, *, in_story: bool) -> list[tuple[str, float]]:
     if message.role == "system" or not (authored or in_story):
         return [] if authored else [(text, 0.0)]
     aside = [(said, 0.0) for said in out_of_character(text)]
-    return aside if aside or authored or is_played(text) else [(text, STANDING)]
+    return aside if aside or authored or has_roleplay(text) else [(text, STANDING)]
 
 
 # Every rebuild examines the same verbatim requests.
 @lru_cache(maxsize=KNOWN_TEXTS)
-def _binding(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
+def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
     """The constraints in a text with their strengths."""
     out: dict[str, float] = {}
     own = list(own_words(without_recalled(text), all_own=system))
     strengths = [judge(said, system=system).strength for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
-        if strength and (system or not (_only_chooses(said.text) or _SAYS.frees.search(said.text))):
+        if strength and (system or not (_is_numbered_choice(said.text) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             behind = None if behind and _SAYS.limited.search(behind.text) else behind
-            out.setdefault(_with_rest(said, behind), strength)
+            out.setdefault(_with_continuation(said, behind), strength)
     # A sentence that is part of the next one's context is dropped.
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
 
 
-def _only_chooses(text: str) -> bool:
+def _is_numbered_choice(text: str) -> bool:
     """Whether a sentence only chooses by number, without an order or ban: it means nothing without the offer."""
-    chosen = choosing().match(text)
+    chosen = choice_pattern().match(text)
     if chosen is None:
         return False
     rest = text[chosen.end() :].strip(" ,;.!?+&–-")
@@ -425,7 +436,7 @@ def _only_chooses(text: str) -> bool:
     return not (_RULINGS.negates.search(rest) or is_order(rest) or is_order(bare))
 
 
-def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
+def _with_continuation(said: OwnSentence, behind: OwnSentence | None) -> str:
     """A sentence that binds, in its context, with the next one if that continues it.
 
     A continuation is an exception ("And disable it when …"), a limit, a reason, or an alternative to something banned.
@@ -443,7 +454,7 @@ def _with_rest(said: OwnSentence, behind: OwnSentence | None) -> str:
 
 
 @lru_cache(maxsize=KNOWN_TEXTS)
-def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
+def lifting_sentences(text: str, *, replaces: bool = True) -> tuple[str, ...]:
     """The sentences of a text that may lift something, or, with `replaces`, replace it."""
     return tuple(
         said.text
@@ -454,7 +465,7 @@ def lifts_in(text: str, *, replaces: bool = True) -> tuple[str, ...]:
     )
 
 
-def _settled(answer: str) -> tuple[tuple[str, float], ...]:
+def _settling_answers(answer: str) -> tuple[tuple[str, float], ...]:
     """An answer with its question, if it settles how something must be, and not what to do next."""
     question, _, words = answer.partition('"="')
     if len(answer) > MAX_CHARACTERS or not words.strip(' "') or not _SAYS.choices.match(question.lstrip('"')):
@@ -462,7 +473,7 @@ def _settled(answer: str) -> tuple[tuple[str, float], ...]:
     return ((" ".join(answer.split()), STRONG),)
 
 
-def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
+def split_pins_and_releases(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
     """The pins and releases among annotations, as lines; a release has the pin's id as its subject."""
     pins: list[Line] = []
     lifts: list[Line] = []
@@ -478,23 +489,23 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
     return pins, lifts
 
 
-def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
+def valid_pins(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
     """The pins that are still valid, in order, each once, at most `MAX_PINS`."""
     out: dict[str, Line] = {}
-    lifting = _Lifting(lifts)
+    lifting = _LiftMatcher(lifts)
     for pin in sorted(pins, key=lambda line: line.position):
         if not lifting.lifts(pin):
             name = " ".join(pin.text.lower().split()).rstrip(".!")
             earlier = out.pop(name, None)
             out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
-    _take_in(out)
+    _absorb_parts(out)
     if len(out) > MAX_PINS:
         strongest = sorted(out.values(), key=lambda line: (-line.weight, -line.position))[:MAX_PINS]
         return sorted(strongest, key=lambda line: line.position)
     return list(out.values())
 
 
-def _take_in(pins: dict[str, Line]) -> None:
+def _absorb_parts(pins: dict[str, Line]) -> None:
     """Drop pins that are part of a longer one of the same message, which gets their strength."""
     together: dict[tuple[MessageId, ...], list[str]] = {}
     for name, pin in pins.items():
@@ -514,7 +525,7 @@ def _take_in(pins: dict[str, Line]) -> None:
                 pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
 
 
-class _Lifting:
+class _LiftMatcher:
     """Finds the pins that a lift ends: by id, by their words, or by a common subject."""
 
     def __init__(self, lifts: Sequence[Line]) -> None:
@@ -535,27 +546,27 @@ class _Lifting:
         if not self._telling:
             return False
         language = _language_of(pin.text)
-        about, speak = _speaks_of(pin.text, language), self._by_words(language)
+        about, speak = _subject_words(pin.text, language), self._lifts_by_word(language)
         # Without a common word it can't lift the pin.
         return any(
-            position > pin.position and (_names(said, about) or (points and said <= about))
+            position > pin.position and (_matches_subject(said, about) or (points and said <= about))
             for word in about
             for position, said, points in speak.get(word, ())
         )
 
-    def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
+    def _lifts_by_word(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
         """For each word, in the language of a pin, the lifts with it, and whether they only refer to what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:
-                said = _speaks_of(lift.text, language)
+                said = _subject_words(lift.text, language)
                 for word in said:
                     points = _SAYS.stops_it.search(lift.text) is not None
                     speak.setdefault(word, []).append((lift.position, said, points))
         return self._speak[language]
 
 
-def _names(said: frozenset[str], about: frozenset[str]) -> bool:
+def _matches_subject(said: frozenset[str], about: frozenset[str]) -> bool:
     """Whether the words of a lift name nearly all of a pin's subject and little else, or half of it and nothing else.
 
     "You may push to the other branch" lifts nothing.
@@ -570,20 +581,20 @@ _language_of = lru_cache(maxsize=4_096)(language_of_sentence)
 
 
 @lru_cache(maxsize=4_096)
-def _speaks_of(text: str, language: str) -> frozenset[str]:
+def _subject_words(text: str, language: str) -> frozenset[str]:
     said = {word.lower().rstrip(".") for word in _WORD.findall(_SAYS.scope.sub(" ", text))}
     empty = common_words() | _SAYS.empty
     return frozenset(light_stem(word, language) for word in said if word not in empty and len(word) > 1)
 
 
-def _carried(text: str) -> list[str]:
+def _pins_in_block(text: str) -> list[str]:
     """The pins of a pin block in a list that was cut before."""
     lines = [line[2:] for line in text.splitlines() if line.startswith("- ")]
     # Threads of a story bind nobody, and may be resolved by now.
     return [line.rsplit(" · m_", 1)[0] for line in lines if not line.startswith(_THREADS)]
 
 
-def _line(message: Message, text: str, weight: float) -> Line:
+def _make_line(message: Message, text: str, weight: float) -> Line:
     return Line(text=text, weight=weight, position=message.position, sources=(message.id,))
 
 

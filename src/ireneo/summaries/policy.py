@@ -120,7 +120,7 @@ ENOUGH = 0.25
 """A rebuild that the budget doesn't require must save this share of it, since it costs recall."""
 
 
-class Explained(Struct, frozen=True, kw_only=True):
+class CostExplanation(Struct, frozen=True, kw_only=True):
     """The reason why a context was kept or rebuilt, in figures and a sentence."""
 
     tokens_before: int
@@ -138,17 +138,17 @@ class Explained(Struct, frozen=True, kw_only=True):
     decision: str
 
 
-class Stay(Struct, frozen=True):
+class KeepContext(Struct, frozen=True):
     """The context is kept, followed by the messages since."""
 
-    why: Explained
+    why: CostExplanation
 
 
-class RebuildTo(Struct, frozen=True):
+class RebuildContext(Struct, frozen=True):
     """The context is rebuilt in `target` tokens."""
 
     target: int
-    why: Explained
+    why: CostExplanation
 
 
 def decide(
@@ -159,7 +159,7 @@ def decide(
     low_water: float,
     idle_seconds: float | None = None,
     prices: Prices | None = None,
-) -> Stay | RebuildTo:
+) -> KeepContext | RebuildContext:
     """Whether a context of `frozen_tokens`, followed by `since_tokens`, is kept within `budget`.
 
     `idle_seconds` is the time since the last call, where known. Without `prices` only the budget decides.
@@ -168,25 +168,25 @@ def decide(
     low = int(budget * low_water * (FILLED if prices else 1.0))
     expired = prices is not None and prices.expired(idle_seconds)
     if before > budget:
-        return RebuildTo(low, _explain(before, low, prices, expired, f"over its budget of {budget:,}"))
+        return RebuildContext(low, _explain_change(before, low, prices, expired, f"over its budget of {budget:,}"))
     if expired and before - low >= budget * ENOUGH:
-        return RebuildTo(low, _explain(before, low, prices, expired, "the cache has expired"))
-    return Stay(_explain(before, before, prices, expired, f"within its budget of {budget:,}"))
+        return RebuildContext(low, _explain_change(before, low, prices, expired, "the cache has expired"))
+    return KeepContext(_explain_change(before, before, prices, expired, f"within its budget of {budget:,}"))
 
 
-def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, Explained]:
+def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, CostExplanation]:
     """The target of the first rebuild of a path of `tokens`, and why.
 
     Without prices a list may be cut only once, so the whole budget is used. With prices more calls will follow, and a
     full context would have to be rebuilt at the next one.
     """
     target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
-    return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
+    return target, _explain_change(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
 
 
-def whole(tokens: int, budget: int) -> Explained:
+def explain_whole(tokens: int, budget: int) -> CostExplanation:
     """The explanation for a path that fits and is shown whole."""
-    return _explain(tokens, tokens, None, False, f"within its budget of {budget:,}")
+    return _explain_change(tokens, tokens, None, False, f"within its budget of {budget:,}")
 
 
 def idle_seconds(since: Sequence[Message]) -> float | None:
@@ -201,7 +201,7 @@ def idle_seconds(since: Sequence[Message]) -> float | None:
     return max((now - called).total_seconds(), 0.0)
 
 
-def _explain(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> Explained:
+def _explain_change(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> CostExplanation:
     """Explain a decision in figures. A rebuild changes a context near its beginning, so all of it is written again."""
     rebuilt = after < before
     calls = None
@@ -214,18 +214,18 @@ def _explain(before: int, after: int, prices: Prices | None, expired: bool, why:
             prices=prices,
             expired=expired,
         ).calls
-    return Explained(
+    return CostExplanation(
         tokens_before=before,
         tokens_after=after,
         suffix_tokens=after if rebuilt else 0,
         saved_tokens=before - after,
         calls=calls,
         expired=expired,
-        decision=_sentence(before, after, calls, why),
+        decision=_explanation_text(before, after, calls, why),
     )
 
 
-def _sentence(before: int, after: int, calls: int | None, why: str) -> str:
+def _explanation_text(before: int, after: int, calls: int | None, why: str) -> str:
     if after >= before:
         return f"Kept at {before:,} tokens: {why}."
     sentence = f"Rebuilt from {before:,} tokens to {after:,}: {why}"
@@ -321,13 +321,13 @@ class Policy(Struct, frozen=True, kw_only=True):
         if self.story is not None:
             sizes = f"{self.story.leaf_messages}-{self.story.leaf_tokens}-{self.story.fan_in}"
             kind = "running" if self.story.running else "story"
-            seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
+            seen = f"/as/{_escape_name(self.seen_by)}" if self.seen_by else ""
             if self.strategy is not None:
-                return f"own-1/{_written(self.strategy.name)}/{kind}/{sizes}{seen}"
+                return f"own-1/{_escape_name(self.strategy.name)}/{kind}/{sizes}{seen}"
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         if self.strategy is not None:
-            return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
+            return f"own-1/{_escape_name(self.strategy.name)}/{self.fan_in}{tools}"
         # Left-out parts still have summaries, for their pins: those of an agent's work.
         return f"offline-2/{'coding' if self.cuts else self.name}{tools}"
 
@@ -369,20 +369,20 @@ def story_of(summarizer: str) -> Policy | None:
         return None
     sizes = StorySettings(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
     policy = RUNNING if found[1] == "running" else STORY
-    return replace(policy, story=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
+    return replace(policy, story=replace(sizes, running=found[1] == "running"), seen_by=_unescape_name(found[5] or ""))
 
 
 def seen_by(summarizer: str) -> str:
     """The character whose memory a story's `summarizer` writes; empty for nobody's."""
-    return _read(summarizer.partition("/as/")[2].partition("/")[0])
+    return _unescape_name(summarizer.partition("/as/")[2].partition("/")[0])
 
 
-def _written(name: str) -> str:
+def _escape_name(name: str) -> str:
     """Escape a name, so that no slash in it ends the name."""
     return name.replace("%", "%25").replace("/", "%2F")
 
 
-def _read(written: str) -> str:
+def _unescape_name(written: str) -> str:
     return written.replace("%2F", "/").replace("%25", "%")
 
 

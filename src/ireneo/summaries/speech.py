@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, either, topic
+from ireneo.language.files import CAPITAL, any_of, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
-from ireneo.language.words import breaks
+from ireneo.language.words import sentence_breaks
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
@@ -24,8 +24,8 @@ NEAR = 4
 
 _TAG = lazy_re(
     lambda: (
-        rf"[”\"»]\s*(?:{either(topic(Speech).said)}\s+(?P<after>{_who()})"
-        rf"|(?P<before>{_who()})\s+{either(topic(Speech).said)}\b)"
+        rf"[”\"»]\s*(?:{any_of(topic(Speech).said)}\s+(?P<after>{_person_pattern()})"
+        rf"|(?P<before>{_person_pattern()})\s+{any_of(topic(Speech).said)}\b)"
     )
 )
 _QUOTES = str.maketrans("“”«»", '""""')
@@ -38,11 +38,11 @@ ACTION = lazy_re(r"(?<![*\w])\*[^\s*]+[\s.,:;!?…—][^*]*\*(?![*\w])|(?<![*\w]
 _ROLES = {"user": "User", "assistant": "Assistant"}
 
 
-def _who() -> str:
-    return rf"(?:{either(topic(Speech).titles)}\.? )?{CAPITAL}[\w’-]+(?: {CAPITAL}[\w’-]+)?"
+def _person_pattern() -> str:
+    return rf"(?:{any_of(topic(Speech).titles)}\.? )?{CAPITAL}[\w’-]+(?: {CAPITAL}[\w’-]+)?"
 
 
-class Voiced(Struct, frozen=True, kw_only=True):
+class VoicedText(Struct, frozen=True, kw_only=True):
     """The text of a message in one voice."""
 
     text: str
@@ -57,7 +57,7 @@ class Voiced(Struct, frozen=True, kw_only=True):
     narrated: bool = False
     """Whether its author narrates, and seldom speaks about themselves."""
 
-    def quoted(self, place: int) -> bool:
+    def is_speech(self, place: int) -> bool:
         """Whether offset `place` is speech: everywhere in a line, and between quotation marks in prose."""
         return self.authored or self.text.translate(_QUOTES).count('"', 0, place) % 2 == 1
 
@@ -65,7 +65,7 @@ class Voiced(Struct, frozen=True, kw_only=True):
 class Sentence(Struct, frozen=True, kw_only=True):
     """A sentence, and the sentence before it in the same text."""
 
-    voiced: Voiced
+    voiced: VoicedText
     start: int
     end: int
     before: int
@@ -102,9 +102,9 @@ class VoicedTexts:
         """Return the message of the text at `place`."""
         return self._rows[place][0]
 
-    def recapped(self) -> dict[int, Span]:
+    def recap_spans(self) -> dict[int, Span]:
         """Return the spans of recaps, by the places of their texts."""
-        found = recaps(list({message.id: message for message, _ in self._rows}.values()))
+        found = find_recaps(list({message.id: message for message, _ in self._rows}.values()))
         number: Counter[str] = Counter()
         out: dict[int, Span] = {}
         for place, (message, _) in enumerate(self._rows):
@@ -113,15 +113,15 @@ class VoicedTexts:
             number[message.id] += 1
         return out
 
-    def voiced(self, place: int) -> Voiced:
+    def voiced(self, place: int) -> VoicedText:
         """Return the text at `place` with its speaker and hearer."""
         message, part = self._rows[place]
         hearer = ""
         if part.author:
-            hearer = _named(part.text, part.author, self._names) or _other(self.authors, place)
-        return Voiced(
+            hearer = _addressed_author(part.text, part.author, self._names) or _other_author(self.authors, place)
+        return VoicedText(
             text=part.text,
-            speaker=part.author or _tagged(part.text),
+            speaker=part.author or _tagged_speaker(part.text),
             hearer=hearer,
             authored=part.author is not None,
             position=message.position,
@@ -129,7 +129,7 @@ class VoicedTexts:
             narrated=part.author in self.narrators,
         )
 
-    def said_next(self, place: int, end: int) -> str:
+    def next_sentence(self, place: int, end: int) -> str:
         """Return the sentence after offset `end` of the text at `place`, or the first of its speaker's next text.
 
         Empty if nothing follows nearby.
@@ -139,21 +139,21 @@ class VoicedTexts:
             own = self.authors[place]
             near = range(place + 1, min(place + 1 + NEXT, len(self.texts)))
             rest = next((self.texts[each].strip() for each in near if self.authors[each] == own), "")
-        cut = next((end for end, _ in breaks(rest)), len(rest))
+        cut = next((end for end, _ in sentence_breaks(rest)), len(rest))
         return rest[:cut]
 
 
-def sentences(voiced: Voiced) -> Iterator[Sentence]:
+def sentences(voiced: VoicedText) -> Iterator[Sentence]:
     """Yield the sentences of a text in order, with their offsets."""
     before = start = 0
-    for end, following in [*breaks(voiced.text), (len(voiced.text), len(voiced.text))]:
+    for end, following in [*sentence_breaks(voiced.text), (len(voiced.text), len(voiced.text))]:
         if voiced.text[start:end].strip():
             yield Sentence(voiced=voiced, start=start, end=end, before=before)
             before = start
         start = following
 
 
-def _tagged(text: str) -> str:
+def _tagged_speaker(text: str) -> str:
     """Return the only speaker that a paragraph of prose names (“said Holm”); empty if there are several or none."""
     if not any(mark in text for mark in '"”»'):
         return ""
@@ -163,27 +163,29 @@ def _tagged(text: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _named(text: str, author: str | None, names: dict[str, str]) -> str:
+def _addressed_author(text: str, author: str | None, names: dict[str, str]) -> str:
     """Return the author whom a line addresses by name; empty if there is none."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if word[0].isupper()] if len(text) < 400 else []
     return next((names[low] for word in words if (low := word.casefold()) in names and names[low] != author), "")
 
 
-def _other(authors: Sequence[str], place: int) -> str:
+def _other_author(authors: Sequence[str], place: int) -> str:
     """Return the only other author who speaks near a line; empty if several do, since any of them may be meant."""
     near = authors[max(0, place - NEAR) : place + 1 + NEAR]
     others = {name for name in near if name not in ("", authors[place])}
     return others.pop() if len(others) == 1 else ""
 
 
-def spoken(message: Message) -> Sequence[tuple[str, str]]:
+def texts_by_author(message: Message) -> Sequence[tuple[str, str]]:
     """Return the texts of a message as (author, text); the author is empty if none is given."""
     return [(part.author or "", part.text) for part in message.parts if isinstance(part, Text)]
 
 
 def is_prose(messages: Sequence[Message]) -> bool:
     """Whether nobody speaks: a text with neither an assistant nor a named author, such as a novel."""
-    return not any(message.role == "assistant" or any(author for author, _ in spoken(message)) for message in messages)
+    return not any(
+        message.role == "assistant" or any(author for author, _ in texts_by_author(message)) for message in messages
+    )
 
 
 BY_NAME = 0.1
@@ -206,7 +208,7 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
     texts: Counter[str] = Counter()
     played: Counter[str] = Counter()
     for message in messages:
-        for author, text in spoken(message):
+        for author, text in texts_by_author(message):
             words = [word.lower() for word in _WORD.findall(text)]
             said[author] += len(words)
             of_self[author] += sum(word.replace("’", "'") in topic(Speech).selves for word in words)
@@ -224,7 +226,7 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
     return frozenset(out)
 
 
-def label(author: str, message: Message, two_roles: bool) -> str:
+def speaker_label(author: str, message: Message, two_roles: bool) -> str:
     """Return the name to show before what this author says: the role, if two roles talk and nobody has a name."""
     return author or (_ROLES.get(message.role, "") if two_roles else "")
 
@@ -242,7 +244,7 @@ def with_speaker(speaker: str, sentence: str) -> str:
     return f"{speaker}: {sentence}" if marked else f"{speaker}: “{sentence}”"
 
 
-def speaks_of_itself(sentence: str) -> bool:
+def needs_speaker(sentence: str) -> bool:
     """Whether a sentence says "I" outside quotations, so that it needs its speaker's name."""
     outside = _SPOKEN_SELF.sub(" ", sentence)
     return any(word.lower().replace("’", "'") in topic(Speech).selves for word in _WORD.findall(outside))
@@ -270,12 +272,12 @@ _BROKEN = ("--", "—", "–", "-", "…", "...")
 Span = tuple[int, int]
 
 
-def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
+def find_recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
     """Return the spans of recaps as (start, end) offsets, by message id and index of the text in it."""
     texts = [
         ((message.id, number), place, author, text)
         for place, message in enumerate(messages)
-        for number, (author, text) in enumerate(spoken(message))
+        for number, (author, text) in enumerate(texts_by_author(message))
     ]
     out: dict[tuple[str, int], Span] = {}
     going: tuple[str, int] | None = None
@@ -283,7 +285,7 @@ def recaps(messages: Sequence[Message]) -> dict[tuple[str, int], Span]:
     for name, place, author, text in texts:
         span = _recap_span(text)
         if span is None and going and author == going[0] and place - going[1] <= RECAP_NEAR:
-            span = _further(text, broken=broken, ended=ended)
+            span = _continued_recap(text, broken=broken, ended=ended)
         if span is None:
             continue
         out[name] = span
@@ -310,19 +312,19 @@ def _recap_span(text: str) -> Span | None:
     if not opened and not ends:
         return None
     if opened:
-        start = _begins(text, opened.start(), opened.end())
+        start = _recap_start(text, opened.start(), opened.end())
     behind = [place for _, place in ends if place - start >= MIN_RECAP]
     if behind:
-        end = _ends_of(text, behind[-1])
+        end = _sentence_end(text, behind[-1])
     elif not opened:
         return None
     return (start, end) if end - start >= MIN_RECAP else None
 
 
-def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
+def _continued_recap(text: str, *, broken: bool, ended: bool) -> Span | None:
     """Return the span of a text that continues a recent recap, which was interrupted (`broken`) or seemed `ended`."""
     ends = [found.end() for found in _TURNS.recap_ends.finditer(text)]
-    end = _ends_of(text, ends[-1]) if ends else len(text)
+    end = _sentence_end(text, ends[-1]) if ends else len(text)
     if broken and text.startswith(_BROKEN):
         return 0, end
     if end < MIN_FURTHER or _SPEECH.match(text):
@@ -333,10 +335,10 @@ def _further(text: str, *, broken: bool, ended: bool) -> Span | None:
     return (0, end) if ends or broken or spoken_to < most else None
 
 
-def _begins(text: str, start: int, end: int) -> int:
+def _recap_start(text: str, start: int, end: int) -> int:
     """Return the start of the sentence that opens a recap, or of the next one if that says nothing else."""
     first = 0
-    for last, following in breaks(text):
+    for last, following in sentence_breaks(text):
         if last >= end:
             return first if last - end >= RECAP_LEAD else following
         if following <= start:
@@ -344,6 +346,6 @@ def _begins(text: str, start: int, end: int) -> int:
     return first
 
 
-def _ends_of(text: str, place: int) -> int:
+def _sentence_end(text: str, place: int) -> int:
     """Return the end of the sentence that contains `place`."""
-    return next((last for last, _ in breaks(text) if last >= place), len(text))
+    return next((last for last, _ in sentence_breaks(text) if last >= place), len(text))

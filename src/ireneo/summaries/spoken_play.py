@@ -12,7 +12,7 @@ from collections import Counter
 
 from ireneo.language.files import topic
 from ireneo.language.story_topics import Threads, Turns
-from ireneo.language.word_lines import features, word_lines
+from ireneo.language.word_lines import features, load_models
 from ireneo.language.words import letters
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import Sentence, VoicedTexts
@@ -46,14 +46,14 @@ def is_spoken_play(heard: VoicedTexts) -> bool:
     return sum(said[author] for author in players) >= PLAYERS * max(sum(said[author] for author in others), 1)
 
 
-def lasting(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> float:
+def lasting_score(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> float:
     """Return how lasting a sentence of the text at `place`, with this many `names`, is for a story in play.
 
     What a narrator says is only about the moment, except what somebody says in it.
     """
     text, voiced = sentence.text, sentence.voiced
     found = features(text).with_forms(NARRATED_FORM if voiced.narrated else ())
-    value = SAYS * word_lines(SALIENCE)[SALIENCE].value(found) + NAMES * min(names, MOST_NAMES)
+    value = SAYS * load_models(SALIENCE)[SALIENCE].value(found) + NAMES * min(names, MOST_NAMES)
     if voiced.narrated:
         if not ('"' in text or "“" in text or voiced.text.count('"', 0, sentence.start) % 2):
             return -math.inf
@@ -61,10 +61,10 @@ def lasting(sentence: Sentence, names: int, heard: VoicedTexts, place: int) -> f
     around = heard.texts[max(0, place - NEAR) : place + NEAR + 1]
     talk = sum(bool(_TURNS.table.search(low) or _TURNS.show.search(low)) for low in map(str.lower, around))
     value += OF_THE_GAME * min(talk, MOST_TALK)
-    return value + (POINTS if _points(text) else 0.0)
+    return value + (POINTS if _begins_with_pronoun(text) else 0.0)
 
 
-def _points(text: str) -> bool:
+def _begins_with_pronoun(text: str) -> bool:
     """Whether a sentence begins with a pronoun, so that it doesn't itself say whom or what it is about."""
     words = [word.lower() for word in letters(text)]
     known = topic(Threads)

@@ -17,8 +17,8 @@ from ireneo.language.topics import Prose
 from ireneo.log.calls import known_failed, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import CHECK, SHORT, covers, runs_also, thrown_away
-from ireneo.summaries.outputs import errors, shown_output, totals
+from ireneo.summaries.outcomes import CHECK, SHORT, discarded_files, includes_command, is_wider_command
+from ireneo.summaries.outputs import error_lines, shorten_output, total_lines
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, short_path, tasks_of
 from ireneo.summaries.summary import Line
 
@@ -123,13 +123,13 @@ def state_lines(done: Sequence[Step], messages: Sequence[Message] = ()) -> list[
         for line in _state_of_step(step):
             out.pop(line.subject, None)
             out[line.subject] = line
-        for path in thrown_away(done, place):
+        for path in discarded_files(done, place):
             # An empty line overrides the earlier one, also in deeper blocks.
             out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
-    return standing_state([*out.values(), *_said_to_pass(done, messages)])
+    return standing_state([*out.values(), *_claimed_passes(done, messages)])
 
 
-def _said_to_pass(done: Sequence[Step], messages: Sequence[Message]) -> Iterator[Line]:
+def _claimed_passes(done: Sequence[Step], messages: Sequence[Message]) -> Iterator[Line]:
     """The agent's last words that its checks pass, unless what it ran right before failed."""
     for message in reversed(messages):
         if message.role != "assistant" or message.draft.origin != "spoken" or message.draft.calls:
@@ -176,11 +176,11 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     What the shown messages themselves say (`live`), and what that outdates, is left out. With `narrow`, paths are
     shortened.
     """
-    lines, shown_there = standing_state(_of_the_work([*told, *live])), {line.position for line in live}
-    files = _each_once([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    lines, shown_there = standing_state(_of_this_repository([*told, *live])), {line.position for line in live}
+    files = _without_repeats([line for line in lines if line.subject.startswith(CHANGED) and line.text])
     said = next((line for line in lines if line.subject == PASSES), None)
-    checks = _unsettled([line for line in lines if line.subject.startswith(CHECK)])
-    checks = [_with_what_was_said(line, said) if said else line for line in checks]
+    checks = _current_checks([line for line in lines if line.subject.startswith(CHECK)])
+    checks = [_with_later_claim(line, said) if said else line for line in checks]
     checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
     kept = [
         line
@@ -189,14 +189,14 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         and not line.subject.startswith((CHANGED, CHECK, READ, PASSES, COMMITTED, REWRITTEN))
         and line.position not in shown_there
     ]
-    kept = [*_earlier_commits(lines, shown_there), *(_as_it_is_called(line, lines) for line in kept)]
+    kept = [*_earlier_commits(lines, shown_there), *(_with_current_hash(line, lines) for line in kept)]
     commit = next((line for line in kept if line.subject == COMMIT), None)
     kept = [line for line in kept if line.subject != BRANCH or commit is None or not _names_branch(commit, line)]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]
         if narrow:
-            shown = _ends(shown)
+            shown = _short_names(shown)
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}.", weight=UNCOMMITTED))
     known = {line.text for line in files}
@@ -212,20 +212,20 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
 
 
-def _rewritten(lines: Iterable[Line]) -> int:
+def _last_rewrite(lines: Iterable[Line]) -> int:
     """The position at which commits last got other hashes; negative for none."""
     return max((line.position for line in lines if line.subject == REWRITTEN), default=-1)
 
 
-def _as_it_is_called(line: Line, lines: Iterable[Line]) -> Line:
+def _with_current_hash(line: Line, lines: Iterable[Line]) -> Line:
     """The last commit, without a hash that a rebase changed."""
-    found = _LAST_COMMIT.match(line.text) if line.subject == COMMIT and line.position <= _rewritten(lines) else None
+    found = _LAST_COMMIT.match(line.text) if line.subject == COMMIT and line.position <= _last_rewrite(lines) else None
     if found is None:
         return line
     return replace(line, text=f"Last commit{found['rest']} (not {found['hash']} any more: the history was rewritten)")
 
 
-def as_recorded(shown: str) -> str:
+def recorded_text_of(shown: str) -> str:
     """Find the text of a shown line of the state in its record: the line itself, or a part of it."""
     shown = shown.partition(SINCE_CHECK)[0]
     if shown.startswith(SINCE_COMMIT):
@@ -246,7 +246,7 @@ def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list
     for line in lines:
         if line.subject.startswith(COMMITTED):
             made = [*(made[:-1] if line.verbs == AMENDS else made), line]
-    rewritten = _rewritten(lines)
+    rewritten = _last_rewrite(lines)
     earlier = [line for line in made[:-1] if line.position not in shown_there]
     told = [
         line.text.partition(" ")[2] if line.position <= rewritten else line.text for line in earlier[-MOST_EARLIER:]
@@ -257,18 +257,18 @@ def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list
     return [replace(earlier[-1], text=f"{EARLIER}{more}{'; '.join(told)}.", subject=EARLIER, weight=LESS + 1)]
 
 
-def _of_the_work(lines: Sequence[Line]) -> list[Line]:
+def _of_this_repository(lines: Sequence[Line]) -> list[Line]:
     """The lines without those that a command printed about another repository."""
-    home = _home(lines)
+    home = _work_folder(lines)
     out: list[Line] = []
     for line in lines:
         subject, _, folder = line.subject.partition(AT)
-        if not folder or not home or _within(folder, home) or _within(home, folder):
+        if not folder or not home or _is_in_folder(folder, home) or _is_in_folder(home, folder):
             out.append(replace(line, subject=subject) if folder else line)
     return out
 
 
-def _home(lines: Iterable[Line]) -> str:
+def _work_folder(lines: Iterable[Line]) -> str:
     """The deepest folder that contains most of the changed and read files; empty if that is unclear."""
     held: Counter[str] = Counter()
     files = 0
@@ -280,13 +280,13 @@ def _home(lines: Iterable[Line]) -> str:
     return max((folder for folder, times in held.items() if times >= files * MOST_AT_HOME), key=len, default="")
 
 
-def _within(path: str, folder: str) -> bool:
+def _is_in_folder(path: str, folder: str) -> bool:
     return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     """A check with the files that were changed since it was run."""
-    since = _ends([line.text for line in files if line.position > check.position])
+    since = _short_names([line.text for line in files if line.position > check.position])
     if not since:
         return check
     more = f" and {len(since) - MOST_SINCE} more" if len(since) > MOST_SINCE else ""
@@ -294,7 +294,7 @@ def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     return replace(check, text=text, weight=check.weight * STALE)
 
 
-def _with_what_was_said(check: Line, said: Line) -> Line:
+def _with_later_claim(check: Line, said: Line) -> Line:
     """A failed check with the agent's later words that everything passes."""
     if check.weight < FAILS or check.position > said.position:
         return check
@@ -302,13 +302,13 @@ def _with_what_was_said(check: Line, said: Line) -> Line:
     return replace(check, text=text, weight=check.weight * STALE, sources=(*check.sources, *said.sources))
 
 
-def _ends(paths: Sequence[str]) -> list[str]:
+def _short_names(paths: Sequence[str]) -> list[str]:
     """The names of the files, or whole paths if names are equal."""
     ends = [path.rpartition("/")[2] for path in paths]
     return [end if ends.count(end) == 1 else path for path, end in zip(paths, ends, strict=True)]
 
 
-def _each_once(files: Sequence[Line]) -> list[Line]:
+def _without_repeats(files: Sequence[Line]) -> list[Line]:
     """Drop files that are listed again with more of their path."""
     return [
         line
@@ -317,17 +317,17 @@ def _each_once(files: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _unsettled(checks: Sequence[Line]) -> list[Line]:
+def _current_checks(checks: Sequence[Line]) -> list[Line]:
     """Drop checks that a later one includes, such as `b` after a failed `a && b`, or one for an enclosing folder.
 
     A check that couldn't be run at all is dropped once another check passed.
     """
     return [
-        line for place, line in enumerate(checks) if not any(_settles(other, line) for other in checks[place + 1 :])
+        line for place, line in enumerate(checks) if not any(_supersedes(other, line) for other in checks[place + 1 :])
     ]
 
 
-def _settles(later: Line, check: Line) -> bool:
+def _supersedes(later: Line, check: Line) -> bool:
     """Whether a later check shows how an earlier one would end now."""
     new, old = frozenset(later.subject.split()), frozenset(check.subject.split())
     if new <= old or old <= new:
@@ -335,8 +335,8 @@ def _settles(later: Line, check: Line) -> bool:
     if later.weight >= FAILS:
         return False
     if check.weight < FAILS:
-        return covers(new, old)
-    if runs_also(later.subject, check.subject) or is_environment(check.text) or covers(new, old):
+        return is_wider_command(new, old)
+    if includes_command(later.subject, check.subject) or is_environment(check.text) or is_wider_command(new, old):
         return True
     linted = _LINT_WORD.search(check.subject) and _runs_all(_LINT_WORD, later.subject)
     return bool(linted) or (_runs_all(_TEST_WORD, later.subject) and _runs_tests(check.subject))
@@ -378,12 +378,12 @@ def _state_of_step(step: Step) -> Iterator[Line]:
         if not step.failed and not action.subject.startswith(_SCRATCH):
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
-        yield from _tasks(step)
+        yield from _task_list(step)
     elif action.kind == "read" and not step.failed:
         yield step.line(action.subject, SEEN_LAST, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
-        if action.kind == "check" and (step.failed_itself or not (step.failed or step.ended_unseen)):
-            came = _came(step, step.answered)
+        if action.kind == "check" and (step.failed_itself or not (step.failed or step.has_unknown_end)):
+            came = _check_outcome(step, step.cleaned_output)
             yield step.line(
                 f"`{clip(action.subject, 100)}` {came}.",
                 FAILS if step.failed else WORTH,
@@ -392,20 +392,20 @@ def _state_of_step(step: Step) -> Iterator[Line]:
         if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
             return
         moved = [found["folder"] for found in _MOVED.finditer(step.command)]
-        for line in (*(_not_shared(step) if step.failed else _version(step)), *_set_aside(step)):
+        for line in (*(_failed_commit(step) if step.failed else _version_control_lines(step)), *_missing_work(step)):
             yield replace(line, subject=f"{line.subject}{AT}{moved[-1]}") if moved else line
 
 
-def _not_shared(step: Step) -> Iterator[Line]:
+def _failed_commit(step: Step) -> Iterator[Line]:
     """A commit or push that failed or was refused."""
     if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
-        wrong = errors(step.answered, 160) or step.why
+        wrong = error_lines(step.cleaned_output, 160) or step.failure_reason
         ended = f"it failed{wrong and f': {wrong}'}" if step.failed_itself else "it was broken off"
-        why = "the user refused it" if step.rejected else ended
+        why = "the user refused it" if step.was_rejected else ended
         yield step.line(f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH, subject=SHARED)
 
 
-def _version(step: Step) -> Iterator[Line]:
+def _version_control_lines(step: Step) -> Iterator[Line]:
     """The results of version control: commit, branch, pull request, push."""
     output = without_reminders(step.output)
     if found := _REQUEST.search(output):
@@ -426,20 +426,20 @@ def _version(step: Step) -> Iterator[Line]:
         yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
     if _REWRITES.search(step.command) and not _NOT_REWRITTEN.search(output):
         yield step.line("", LESS, subject=REWRITTEN)
-    if _LOG_COMMAND.search(step.command) and (logged := _logged(output)):
+    if _LOG_COMMAND.search(step.command) and (logged := _log_entries(output)):
         which = "newest commits" if len(logged) > 1 else "newest commit"
         yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject=HEAD)
     status = _STATUS_COMMAND.search(step.command)
     # With a path, it only reports on that path.
     if status and all(word.startswith(("-", "2>")) for word in status["rest"].split()):
-        yield from _listed(step, output)
+        yield from _changed_files(step, output)
     if found := _ON_BRANCH.search(output):
         yield step.line(f"On branch {found['name']}.", WORTH, subject=BRANCH)
     if _PUSH_COMMAND.search(step.command):
-        yield from _shared(output, step)
+        yield from _pushed_commits(output, step)
 
 
-def _shared(output: str, step: Step) -> Iterator[Line]:
+def _pushed_commits(output: str, step: Step) -> Iterator[Line]:
     """The commits of a push; they replace an earlier failed push."""
     text = ""
     if found := _PUSHED.search(output):
@@ -449,7 +449,7 @@ def _shared(output: str, step: Step) -> Iterator[Line]:
     yield step.line("", LESS, subject=REMOTE)
 
 
-def _set_aside(step: Step) -> Iterator[Line]:
+def _missing_work(step: Step) -> Iterator[Line]:
     """Work that version control reported as missing in the branch or the remote one, even if a command failed."""
     output = without_reminders(step.output)
     if not _VERSION_COMMAND.search(step.command):
@@ -473,13 +473,13 @@ def _set_aside(step: Step) -> Iterator[Line]:
         yield step.line(text, LESS + 1, subject=REMOTE)
 
 
-def _logged(output: str) -> list[str]:
+def _log_entries(output: str) -> list[str]:
     """The newest commits of a log, a line each."""
     lines = [line.strip() for line in output.strip().splitlines()[:MOST_LOGGED]]
     return [clip(line, SHORT) for line in takewhile(_LOGGED.fullmatch, lines)]
 
 
-def _listed(step: Step, output: str) -> Iterator[Line]:
+def _changed_files(step: Step, output: str) -> Iterator[Line]:
     """The files that version control lists as changed; nothing if the output is neither a list nor says “clean”."""
     listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
     if listed or not output.strip() or _CLEAN.search(output):
@@ -489,22 +489,22 @@ def _listed(step: Step, output: str) -> Iterator[Line]:
             yield step.line(path, LESS, subject=f"{CHANGED}{path}")
 
 
-def _came(step: Step, output: str) -> str:
+def _check_outcome(step: Step, output: str) -> str:
     """How a check ended: passed only if nothing in its output contradicts that."""
-    wrong = errors(output, 240).rstrip(".")
+    wrong = error_lines(output, 240).rstrip(".")
     failed = known_failed(step.result, step.call) if step.result else None
-    found = totals(output, TOTALS)
+    found = total_lines(output, TOTALS)
     counted = f" ({found})" if found and found not in wrong else ""
     if step.failed or failed:
-        wrong = wrong or step.why
+        wrong = wrong or step.failure_reason
         return f"failed{wrong and f': {wrong}'}{counted}"
     if wrong and failed is None:
         return f"said: {wrong}{counted}"
-    said = shown_output(output).strip(" .=-")
+    said = shorten_output(output).strip(" .=-")
     return f"passed ({said})" if 0 < len(said) < SHORT else "passed"
 
 
-def _tasks(step: Step) -> Iterator[Line]:
+def _task_list(step: Step) -> Iterator[Line]:
     """The agent's last list of tasks, completed ones last."""
     by_status: dict[str, list[str]] = {}
     for task in tasks_of(step)[:MOST_TASKS]:

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from ireneo.grounding.claims import artifacts
-from ireneo.language.files import either, from_data, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Prose
 from ireneo.language.words import sentences
 from ireneo.patterns import lazy_re
@@ -84,7 +84,7 @@ _LINK = lazy_re(r"\[(?P<text>[^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*])")
 
 
-class _Outline:
+class _ProseReader:
     """Reads prose line by line, keeping the current introduction, and short items until they fill a statement."""
 
     def __init__(self, *, led: bool = False, judges: bool = False) -> None:
@@ -116,27 +116,27 @@ class _Outline:
         elif _RULE.match(line):
             return
         elif (heading := _HEADING.match(line)) is not None:
-            yield from self.take()
+            yield from self.flush()
             self.above, self.last, self.label = [], (0, ""), ""
             title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
-            self.lead = self.heading = self._of_its_topic(title)
+            self.lead = self.heading = self._with_topic(title)
             self.topic = self.topic if _SAYS.labels.match(title) else title
             self.before = ""
         elif (row := _ROW.match(line)) is not None:
             cells = [each.strip() for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|")]
             if self.head:
-                yield from self._add(_row_said(cells, self.head))
+                yield from self._add_item(_row_text(cells, self.head))
             self.head = self.head or cells
         elif (item := _ITEM.match(line)) is not None:
             self.before = ""
             label = _ITEM_LABEL.match(item["item"])
             if label and (not self.label or not line[0].isspace()):
                 self.label = label["label"]
-            said = self._of_its_topic(_EMPHASIS.sub(r"\1", item["item"]).strip())
+            said = self._with_topic(_EMPHASIS.sub(r"\1", item["item"]).strip())
             yield from self._nest(len(line) - len(line.lstrip()), said)
-            yield from self._add(said)
+            yield from self._add_item(said)
         else:
-            yield from self.take()
+            yield from self.flush()
             self.above, self.last = [], (0, "")
             self.label = self.label if line[0].isspace() else ""
             *before, last = sentences(said)
@@ -146,27 +146,27 @@ class _Outline:
                 if before and _UNSURE.match(lead):
                     # The subject of "it could be" is in the sentence before.
                     lead = f"{before.pop()} {lead}"
-                self.lead = self._of_its_topic(lead)
-                yield from _whole(before)
+                self.lead = self._with_topic(lead)
+                yield from _join_fragments(before)
             else:
                 self.lead = ""
-                told = list(_whole(sentences(said.lstrip("> "))))
+                told = list(_join_fragments(sentences(said.lstrip("> "))))
                 if told and self.led and _NAMELESS.match(told[0]):
-                    told[0] = self._with_its_matter(told[0])
+                    told[0] = self._with_antecedent(told[0])
                 elif told:
-                    told[0] = self._of_its_topic(self._after_its_heading(told[0]))
+                    told[0] = self._with_topic(self._after_its_heading(told[0]))
                 self.before = told[-1] if told else self.before
                 yield from told
 
-    def code(self, lines: Sequence[str]) -> Iterator[str]:
+    def read_code(self, lines: Sequence[str]) -> Iterator[str]:
         """A short block of code with the line that introduces it."""
         said = "; ".join(" ".join(line.split()) for line in lines if line.strip())
         if self.lead.endswith(":") and 0 < len(said) <= LONGEST_BLOCK:
             yield f"{self.lead} `{said}`"
         elif len(said) > LONGEST_LINE:
-            yield from _said_in_code(lines)
+            yield from _comment_reasons(lines)
 
-    def take(self) -> Iterator[str]:
+    def flush(self) -> Iterator[str]:
         """The waiting short items, after their introduction."""
         if self.items:
             listed = "; ".join(item.rstrip(" .;,") for item in self.items)
@@ -186,26 +186,26 @@ class _Outline:
         if parent and indented > before:
             if self.items and self.items[-1] == parent:
                 self.items.pop()
-            yield from self.take()
+            yield from self.flush()
             self.above.append((before, self.lead))
             self.lead = parent if len(parent) <= LONGEST_LEAD else ""
             return
         while self.above and indented <= self.above[-1][0]:
-            yield from self.take()
+            yield from self.flush()
             self.lead = self.above.pop()[1]
 
-    def _leads_on(self) -> bool:
+    def _repeats_introduction(self) -> bool:
         """Whether each long item of a list is shown after the line that introduces the list."""
         lead = self.lead.rstrip(" :.")
         return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_SAYS.empty.match(lead) or _NAMELESS.match(lead))
 
-    def _of_its_topic(self, said: str) -> str:
+    def _with_topic(self, said: str) -> str:
         """Put a statement with a bare label, such as "Pros: it is short", after the heading that names its subject."""
         if not (self.led and self.topic and _SAYS.labels.match(said)) or said.startswith(self.topic):
             return said
         return clip(f"{clip(self.topic, LONGEST_TOPIC)} — {said}", LONGEST)
 
-    def _with_its_matter(self, said: str) -> str:
+    def _with_antecedent(self, said: str) -> str:
         """Put a sentence that refers back after the sentence before it or the heading above it."""
         if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
             return clip(f"{self.before} {said}", LONGEST)
@@ -221,22 +221,24 @@ class _Outline:
             return said
         return clip(f"{self.heading}: {said}", LONGEST)
 
-    def _add(self, item: str) -> Iterator[str]:
+    def _add_item(self, item: str) -> Iterator[str]:
         item = _BROKEN_OFF.sub("", item)
         if self.led and _only_praises(item, marked=self.judges):
             return
         long = len(item) > SHORT_ITEM
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
-            yield from self.take()
+            yield from self.flush()
         if long:
-            leads = self._leads_on() and len(self.lead) + len(item) < LONGEST and not item.startswith(self.lead)
+            leads = (
+                self._repeats_introduction() and len(self.lead) + len(item) < LONGEST and not item.startswith(self.lead)
+            )
             lead = f"{self.lead.rstrip(' :.')}: " if leads else ""
-            yield from _whole(sentences(f"{lead}{item}"))
+            yield from _join_fragments(sentences(f"{lead}{item}"))
         else:
             self.items.append(item)
 
 
-def _row_said(cells: Sequence[str], head: Sequence[str]) -> str:
+def _row_text(cells: Sequence[str], head: Sequence[str]) -> str:
     """A row of a table; figures and marks mean nothing without the header of their column."""
     names = head if len(head) == len(cells) and any(map(str.isalpha, cells[0])) else [""] * len(cells)
     return " — ".join(
@@ -259,7 +261,7 @@ LINES_APART = 3
 """Titles introduce sections if they are this many lines apart on average; closer ones are ordinary items."""
 
 
-def _titles(lines: Sequence[str]) -> dict[int, str]:
+def _title_statements(lines: Sequence[str]) -> dict[int, str]:
     """The numbered titles of adjacent sections as one statement, by the index of the first."""
     out: dict[int, str] = {}
     found: list[tuple[int, str]] = []
@@ -293,31 +295,31 @@ def prose(text: str, *, led: bool = False) -> Iterator[str]:
 
 
 def _statements_in(text: str, *, led: bool) -> Iterator[str]:
-    outline = _Outline(led=led, judges=led and bool(_BAD_MARK.search(text)))
+    outline = _ProseReader(led=led, judges=led and bool(_BAD_MARK.search(text)))
     block: list[str] | None = None
     held = ""
     lines = text.splitlines()
-    titles = _titles(lines) if led else {}
+    titles = _title_statements(lines) if led else {}
     for place, line in enumerate(lines):
         if place in titles:
             yield titles[place]
         if _FENCE.match(line):
             yield from outline.read(held)
             if block is not None:
-                yield from outline.code(block)
+                yield from outline.read_code(block)
             held, block = "", [] if block is None else None
         elif block is not None:
             block.append(line)
-        elif _goes_on(held, line):
+        elif _continues_line(held, line):
             held = f"{held} {line.strip()}"
         else:
             yield from outline.read(held, leads=_ITEM.match(line) is not None)
             held = line
     yield from outline.read(held)
-    yield from outline.take()
+    yield from outline.flush()
 
 
-def document(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
+def document_statements(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
     """The sentences of a document in order, and the informative passages of its code blocks.
 
     With `fresh` only these lines (stripped) are used.
@@ -326,28 +328,28 @@ def document(lines: Iterable[str], fresh: Container[str] | None = None) -> Itera
     block: list[str] | None = None
     for line in lines:
         if _FENCE.match(line):
-            yield from _sentences_of(said)
-            yield from code(block or (), fresh)
+            yield from _prose_statements(said)
+            yield from code_statements(block or (), fresh)
             said, block = [], [] if block is None else None
         elif block is not None:
             block.append(line)
         elif fresh is None or not line.strip() or line.strip() in fresh:
             said.append(line)
-    yield from _sentences_of(said)
-    yield from code(block or (), fresh)
+    yield from _prose_statements(said)
+    yield from code_statements(block or (), fresh)
 
 
-def _sentences_of(lines: Sequence[str]) -> Iterator[CodeStatement]:
+def _prose_statements(lines: Sequence[str]) -> Iterator[CodeStatement]:
     for text in prose("\n".join(lines), led=True):
         yield CodeStatement(text, prose_worth(text))
 
 
-def _said_in_code(lines: Sequence[str]) -> Iterator[str]:
+def _comment_reasons(lines: Sequence[str]) -> Iterator[str]:
     """Reasons and contrasts in the comments of a long code block."""
     for line in lines:
         text = _COMMENT_MARK.sub("", line).strip(" */-→│├└─|")
         if len(text.split()) >= FEWEST_SAID and text[:1].isupper() and not _SYMBOLS.search(text):
-            cues = _cues_of(text)
+            cues = _count_cues(text)
             if cues["reason"] or cues["contrast"]:
                 yield clip(" ".join(text.split()), LONGEST)
 
@@ -358,7 +360,7 @@ _COMMENT_MARK = lazy_re(r"^\s*(?://+|#+|--|\*|/\*+|<!--)?\s*")
 _SYMBOLS = lazy_re(r"[{}=;<>\[\]&|$\\\"]|\w\(")
 
 
-def _goes_on(held: str, line: str) -> bool:
+def _continues_line(held: str, line: str) -> bool:
     """Whether `line` continues a wrapped sentence in `held`."""
     before, said = held.rstrip(), line.strip()
     if not said or not before or before[-1] in ".!?:;|" or len(before) + len(said) > LONGEST:
@@ -370,7 +372,7 @@ def _goes_on(held: str, line: str) -> bool:
     return said[0].islower() or len(before) > WIDTH
 
 
-def _whole(pieces: Iterable[str]) -> Iterator[str]:
+def _join_fragments(pieces: Iterable[str]) -> Iterator[str]:
     """Join very short sentences with the next one, and those that refer back with the one before."""
     held = ""
     for piece in pieces:
@@ -396,7 +398,7 @@ _VALUE = lazy_re(
 CueKind = Literal["reason", "because", "contrast", "decision", "changed", "outcome", "offer"]
 
 
-class _Cues(Struct, frozen=True):
+class _CueIndex(Struct, frozen=True):
     """The words and phrases that mark reasons, decisions and so on."""
 
     words: Mapping[str, tuple[CueKind, ...]]
@@ -404,8 +406,8 @@ class _Cues(Struct, frozen=True):
     """The phrases, by their first word."""
 
 
-@from_data
-def _cues() -> _Cues:
+@cached_data
+def _cue_index() -> _CueIndex:
     known = _SAYS
     words: dict[str, tuple[CueKind, ...]] = {}
     phrases: dict[str, tuple[tuple[str, CueKind], ...]] = {}
@@ -416,13 +418,13 @@ def _cues() -> _Cues:
                 phrases[first] = (*phrases.get(first, ()), (f" {cue} ", kind))
             else:
                 words[cue] = (*words.get(cue, ()), kind)
-    return _Cues(words, phrases)
+    return _CueIndex(words, phrases)
 
 
 @lru_cache(maxsize=1_024)
-def _cues_of(said: str) -> Counter[CueKind]:
+def _count_cues(said: str) -> Counter[CueKind]:
     """How many words or phrases of each kind of cue a sentence contains."""
-    cues, found = _cues(), Counter[CueKind]()
+    cues, found = _cue_index(), Counter[CueKind]()
     words = _CUE_WORD.findall(said.lower().replace("’", "'"))
     text = f" {' '.join(words)} "
     for word in words:
@@ -432,15 +434,15 @@ def _cues_of(said: str) -> Counter[CueKind]:
 
 
 _CUE_WORD = lazy_re(r"[^\W\d_][\w']*")
-_INTENT = lazy_re(lambda: rf"^(?:THOUGHT:|{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.intent)}\b", re.IGNORECASE)
+_INTENT = lazy_re(lambda: rf"^(?:THOUGHT:|{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of(_SAYS.intent)}\b", re.IGNORECASE)
 
 
-_NAMELESS = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.nameless)}\b", re.IGNORECASE)
+_NAMELESS = lazy_re(lambda: rf"^(?:{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of(_SAYS.nameless)}\b", re.IGNORECASE)
 _GOOD_MARK, _BAD_MARK = (
     lazy_re(r"[✅✓✔👍☑]"),
     lazy_re(r"^[ \t]*+(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*+)?[⚠❌❗❓🔴🟡🟠]", re.MULTILINE),
 )
-_UNSURE = lazy_re(lambda: rf"^(?:{either(_SAYS.lead)}[,.!]?\s+)*{either(_SAYS.unsure)}\b", re.IGNORECASE)
+_UNSURE = lazy_re(lambda: rf"^(?:{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of(_SAYS.unsure)}\b", re.IGNORECASE)
 
 
 def is_intent(said: str) -> bool:
@@ -448,14 +450,14 @@ def is_intent(said: str) -> bool:
     return bool(_INTENT.match(said))
 
 
-def asks(said: str) -> bool:
+def is_request(said: str) -> bool:
     """Whether a sentence asks or offers something."""
-    return said.endswith("?") or _cues_of(said)["offer"] > 0
+    return said.endswith("?") or _count_cues(said)["offer"] > 0
 
 
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
-    return _cues_of(said)["reason"] > 0
+    return _count_cues(said)["reason"] > 0
 
 
 def _lacks_subject(said: str) -> bool:
@@ -467,14 +469,14 @@ def _lacks_subject(said: str) -> bool:
     return bool(refers) and not artifacts(named) and not _VALUE.search(named)
 
 
-def _only_passes(said: str) -> bool:
+def _only_reports_success(said: str) -> bool:
     """Whether a short sentence only says that the checks pass, which the state of the work shows."""
     return len(said.split()) <= ENOUGH_WORDS and bool(_SAYS.passes.search(said)) and not _VALUE.search(said)
 
 
 def _only_praises(said: str, *, marked: bool) -> bool:
     """Whether an item only says that something is good; `marked`: a mark may say that."""
-    cues = _cues_of(said)
+    cues = _count_cues(said)
     good = _SAYS.praise.match(said) or (marked and _GOOD_MARK.match(said))
     return bool(good) and not (cues["reason"] or cues["contrast"])
 
@@ -483,19 +485,19 @@ def prose_worth(said: str) -> float:
     """The worth of a sentence: more with a reason, a contrast, a decision, or values that can be looked up."""
     if said.endswith(":") or _SAYS.empty.match(said) or _SAYS.agreement.match(said) or _lacks_subject(said):
         return 0.0
-    cues, intent = _cues_of(said), is_intent(said)
+    cues, intent = _count_cues(said), is_intent(said)
     # "Let me find the issue" gives no reason.
     reason = cues["because" if intent else "reason"] > 0
     worth = 1.0 + 0.6 * min(cues["contrast"], 3) + 0.7 * min(len(_VALUE.findall(_SAYS.places.sub("", said))), 4)
     worth += 1.8 * reason + 1.2 * (cues["decision"] > 0)
     worth += 0.7 * (cues["changed"] > 0) + 0.6 * (cues["outcome"] > 0)
-    if asks(said):
+    if is_request(said):
         worth *= 0.5
     if intent:
         worth *= 0.4 if reason else 0.2
     if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
-    if _SAYS.praise.match(said) or _SAYS.for_user.match(said) or _only_passes(said):
+    if _SAYS.praise.match(said) or _SAYS.for_user.match(said) or _only_reports_success(said):
         worth *= 0.3
     root = math.sqrt(worth * min(1.0, len(said.split()) / ENOUGH_WORDS))
     return PROSE * root * (WHY if reason else 1.0)
@@ -549,7 +551,7 @@ _COLOUR = lazy_re(r"\\(?:033|e|x1b)\[")
 _SHELL = lazy_re(r"^\s*echo\b")
 
 
-def defined(line: str) -> str:
+def defined_name(line: str) -> str:
     """The name that a line of code defines; empty for none."""
     found = _DEFINED.search(line) if _DEFINES.match(line) else None
     return found[1] if found else ""
@@ -586,7 +588,7 @@ def _comment_worth(said: str) -> float:
     undone = bool(_UNDONE.match(said))
     if len(said.split()) < FEWEST_WORDS - undone:
         return 0.0
-    return 0.8 + 0.7 * min(_cues_of(said)["contrast"], 3) + 1.5 * gives_reason(said) + 1.5 * undone
+    return 0.8 + 0.7 * min(_count_cues(said)["contrast"], 3) + 1.5 * gives_reason(said) + 1.5 * undone
 
 
 def is_explained(said: str) -> bool:
@@ -598,46 +600,46 @@ APART = "--"
 """Stands between lines of an output that are not adjacent."""
 
 
-def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
+def code_statements(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
     """The informative passages of code in order: adjacent lines with the comment before, conditions with consequences.
 
     With `fresh` only these lines (stripped) and what belongs to them are used; the others show the place.
     """
-    passage, within, name = _Passage(), "", ""
+    passage, within, name = _CodePassage(), "", ""
     for line in lines:
         said = " ".join(line.split())
         told = fresh is None or line.strip() in fresh
         if said == APART:
-            yield from passage.take(within)
+            yield from passage.build(within)
             within, passage.held = "", ""
             continue
         if (words := comment_words(line)) is not None:
             if not passage.explaining:
-                yield from passage.take(within)
-            passage.explain(words, told=told)
+                yield from passage.build(within)
+            passage.add_comment(words, told=told)
             continue
         if (remark := _REMARKED.search(line)) is not None and _UNDONE.match(remark["said"]):
-            yield from passage.take(within)
+            yield from passage.build(within)
         defines = is_definition(line)
         if (defines and not passage.explaining) or (not said and (passage.words or len(passage.told) > GROUPED // 2)):
-            yield from passage.take(within)
-        passage.add(line, said, told=told)
+            yield from passage.build(within)
+        passage.add_line(line, said, told=told)
         if defines and _OPENS.match(line):
-            name = defined(line)
+            name = defined_name(line)
         elif defines:
             # A type's members follow its name.
-            within, passage.names_itself = defined(line) if said.endswith(("{", "(")) else within, True
+            within, passage.names_itself = defined_name(line) if said.endswith(("{", "(")) else within, True
         # A signature contains its name, and its parameters belong to it.
         if name and not said.endswith(("(", ",")):
-            yield from passage.take("")
+            yield from passage.build("")
             within, name, passage.held = name, "", ""
         elif len(passage.told) >= GROUPED:
-            yield from passage.take(within)
-    passage.end()
-    yield from passage.take(within)
+            yield from passage.build(within)
+    passage.close_condition()
+    yield from passage.build(within)
 
 
-class _Passage:
+class _CodePassage:
     """Adjacent lines of code, and the comment before them."""
 
     def __init__(self) -> None:
@@ -653,13 +655,13 @@ class _Passage:
         """A condition whose consequence hasn't come yet."""
         self.fresh_held = False
 
-    def explain(self, words: str, *, told: bool) -> None:
+    def add_comment(self, words: str, *, told: bool) -> None:
         """Add a line of a comment."""
         self.words += [words] if words else []
         self.fresh_words |= told
         self.explaining = True
 
-    def add(self, line: str, said: str, *, told: bool) -> None:
+    def add_line(self, line: str, said: str, *, told: bool) -> None:
         """Add a line, unless it is empty of information or only passes an error on."""
         self.explaining = False
         if _CLOSING.match(said):
@@ -680,13 +682,13 @@ class _Passage:
             self.told += ("" if not self.told else " " if self.told[-1] in "{([,=" else "; ") + lead + shown
             self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
 
-    def end(self) -> None:
+    def close_condition(self) -> None:
         """Add a condition that has no consequence."""
         if self.held and self.fresh_held:
             self.told += f"{'; ' if self.told else ''}{self.held}"
             self.worth.append(code_worth(self.held))
 
-    def take(self, within: str) -> Iterator[CodeStatement]:
+    def build(self, within: str) -> Iterator[CodeStatement]:
         """The statement of the added lines: the first is weighted in full, further ones less."""
         # The purpose of a function is at the beginning of its comment.
         most = LONGEST_DOC if self.told and _OPENS.match(self.told) else LONGEST

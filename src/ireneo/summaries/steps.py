@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.language.words import sentences as split
-from ireneo.log.calls import derive_failed, known_failed, was_refused, was_stopped, without_reminders
+from ireneo.log.calls import derive_failed, known_failed, was_interrupted, was_refused, without_reminders
 from ireneo.log.message import Call, Message, MessageId, Result, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line
@@ -87,47 +87,47 @@ _PATCH_KEYS = ("patch", "diff", "edits", "changes", "input")
 def understand(call: Call) -> Action:
     """Derive the action of a call from its arguments."""
     if isinstance(call.arguments, str):
-        return _of_text(call.name, call.arguments)
+        return _text_action(call.name, call.arguments)
     given = call.arguments
-    command = _first(given, _COMMAND_KEYS)
-    path = _first(given, PATH_KEYS)
+    command = _first_string(given, _COMMAND_KEYS)
+    path = _first_string(given, PATH_KEYS)
     if command and not path:
-        return of_command(command)
+        return command_action(command)
     if path:
-        return _of_file(call.name, path, given)
-    if patch := _first(given, _PATCH_KEYS):
-        return _of_text(call.name, patch)
-    if pattern := _first(given, _PATTERN_KEYS):
-        return Action(kind="search", subject=_clip(pattern))
-    if url := _first(given, ("url", "uri", "href")):
-        return Action(kind="fetch", subject=_clip(url))
+        return _file_action(call.name, path, given)
+    if patch := _first_string(given, _PATCH_KEYS):
+        return _text_action(call.name, patch)
+    if pattern := _first_string(given, _PATTERN_KEYS):
+        return Action(kind="search", subject=_clip_line(pattern))
+    if url := _first_string(given, ("url", "uri", "href")):
+        return Action(kind="fetch", subject=_clip_line(url))
     if any(key in given for key in ("todos", "plan", "items", "steps")):
         return Action(kind="plan", subject=call.name)
     if any(key in given for key in ("question", "questions")):
         return Action(kind="ask", subject=call.name)
-    return Action(kind="use", subject=_clip(f"{call.name} {_gist(given)}".strip()))
+    return Action(kind="use", subject=_clip_line(f"{call.name} {_argument_gist(given)}".strip()))
 
 
-def of_command(command: str) -> Action:
+def command_action(command: str) -> Action:
     """Derive the action of a shell command from the last of its steps that does something."""
     command = _CONTINUED.sub(" ", command)
     written = _HEREDOC.search(command)
     if written:
         return Action(kind="write", subject=written["path"] or written["other"], added=command)
     # Of a pipe the first command is used; of several commands the last one that does something.
-    telling = [step for step in _steps(command) if not _SILENT.match(step)]
+    telling = [step for step in _split_steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
-    if kind in ("read", "search") and any(map(_WRITES.search, _steps(command)[:-1])):
+    if kind in ("read", "search") and any(map(_WRITES.search, _split_steps(command)[:-1])):
         kind = "run"
     if kind == "edit" and (target := _last_path(command)):
         return Action(kind="edit", subject=target, added=command)
     if kind == "read" and (target := _last_path(command)):
         return Action(kind="read", subject=target)
-    ran = _FILTERS.sub("", _without_moving(command)).strip()
+    ran = _FILTERS.sub("", _without_cd(command)).strip()
     if len(ran) > COMMAND_CHARACTERS and (found := _ASSIGNED.match(ran)) and found.end() < len(ran):
         # In a long command the program says more than the values that precede its name.
         ran = ran[found.end() :]
-    return Action(kind=kind, subject=_clip(ran, COMMAND_CHARACTERS), shell=True)
+    return Action(kind=kind, subject=_clip_line(ran, COMMAND_CHARACTERS), shell=True)
 
 
 _HEREDOC = lazy_re(
@@ -178,11 +178,11 @@ def _kind_of_step(step: str) -> ActionKind | None:
     return None
 
 
-def _steps(command: str) -> list[str]:
+def _split_steps(command: str) -> list[str]:
     return [step.strip() for step in _STEP.split(command) if step.strip()]
 
 
-def _without_moving(command: str) -> str:
+def _without_cd(command: str) -> str:
     """Drop a leading `cd … &&` and similar commands."""
     # By index, and sliced once: there may be thousands of them.
     at = 0
@@ -192,7 +192,7 @@ def _without_moving(command: str) -> str:
 
 
 def _last_path(command: str) -> str | None:
-    steps = _steps(_without_moving(command))
+    steps = _split_steps(_without_cd(command))
     line = (steps[0] if "sed" in command else steps[-1]) if steps else ""
     if len(line) > _LONGEST_LINE:
         return None
@@ -206,20 +206,20 @@ def _last_path(command: str) -> str | None:
     return None
 
 
-def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
-    removed, added = _first(given, _OLD_KEYS), _first(given, _NEW_KEYS)
+def _file_action(tool: str, path: str, given: dict[str, object]) -> Action:
+    removed, added = _first_string(given, _OLD_KEYS), _first_string(given, _NEW_KEYS)
     edits = given.get("edits")
     if isinstance(edits, list) and not added:
         pairs = [edit for edit in edits if isinstance(edit, dict)]
-        removed = "\n".join(_first(edit, _OLD_KEYS) for edit in pairs)
-        added = "\n".join(_first(edit, _NEW_KEYS) for edit in pairs)
-    pattern = _first(given, _PATTERN_KEYS)
+        removed = "\n".join(_first_string(edit, _OLD_KEYS) for edit in pairs)
+        added = "\n".join(_first_string(edit, _NEW_KEYS) for edit in pairs)
+    pattern = _first_string(given, _PATTERN_KEYS)
     if removed:
         return Action(kind="edit", subject=path, removed=removed, added=added)
     if added or "content" in given:
         return Action(kind="write", subject=path, added=added)
     if pattern:
-        return Action(kind="search", subject=_clip(f"{pattern} in {short_path(path)}"))
+        return Action(kind="search", subject=_clip_line(f"{pattern} in {short_path(path)}"))
     if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
         given.get("command")
     ):
@@ -230,7 +230,7 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
 _PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
 
 
-def _of_text(tool: str, text: str) -> Action:
+def _text_action(tool: str, text: str) -> Action:
     patched = _PATCHED.search(text)
     if patched:
         lines = text.splitlines()
@@ -240,10 +240,10 @@ def _of_text(tool: str, text: str) -> Action:
             removed="\n".join(line[1:] for line in lines if line.startswith("-")),
             added="\n".join(line[1:] for line in lines if line.startswith("+")),
         )
-    return Action(kind="use", subject=_clip(f"{tool} {text}"))
+    return Action(kind="use", subject=_clip_line(f"{tool} {text}"))
 
 
-def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
+def _first_string(given: dict[str, object], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = given.get(key)
         if isinstance(value, str) and value:
@@ -254,12 +254,12 @@ def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
     return ""
 
 
-def _gist(given: dict[str, object]) -> str:
+def _argument_gist(given: dict[str, object]) -> str:
     values = [str(value) for value in given.values() if isinstance(value, (str, int, float)) and value != ""]
     return " ".join(values)
 
 
-def _clip(text: str, limit: int = 160) -> str:
+def _clip_line(text: str, limit: int = 160) -> str:
     """One line of at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
@@ -364,7 +364,7 @@ _ECHOED = lazy_re(r"^\w[\w ]{0,30}:\s+")
 
 
 @lru_cache(maxsize=4_096)
-def signature(text: str) -> str:
+def normalise_error(text: str) -> str:
     """`text` without what varies between occurrences: numbers, hashes, addresses, paths, quotations."""
     return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]
 
@@ -396,7 +396,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         return any(mark in self.command for mark in "|;") and bool(_MASKED.search(self.output))
 
     @cached_property
-    def ended_unseen(self) -> bool:
+    def has_unknown_end(self) -> bool:
         """Whether it is unknown how the call ended: it runs in the background, or another program read its output.
 
         The status of ``./check.sh | tail`` is that of `tail`; so only the output can say whether the check passed.
@@ -414,14 +414,14 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         return "\n".join(strings(self.call.arguments))
 
     @property
-    def rejected(self) -> bool:
+    def was_rejected(self) -> bool:
         """Whether the user refused the call, which isn't an error."""
         return self.failed and was_refused(self.output)
 
     @property
     def failed_itself(self) -> bool:
         """Whether the call itself failed: it was neither refused nor interrupted."""
-        return self.failed and not was_refused(self.output) and not was_stopped(self.output)
+        return self.failed and not was_refused(self.output) and not was_interrupted(self.output)
 
     @property
     def output(self) -> str:
@@ -429,7 +429,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         return self.result.text if self.result else ""
 
     @cached_property
-    def answered(self) -> str:
+    def cleaned_output(self) -> str:
         """The result's text without reminders, and for a failure without the lines that only repeat the call."""
         output = without_reminders(self.output)
         return without_echo(output, self.command) if self.failed else output
@@ -437,10 +437,10 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def error(self) -> str:
         """The line that says what went wrong; empty if nothing did."""
-        return error_line(self.answered) if self.failed else ""
+        return error_line(self.cleaned_output) if self.failed else ""
 
     @property
-    def why(self) -> str:
+    def failure_reason(self) -> str:
         """`error`, unless it only says that something failed, or what went well before."""
         return "" if _NO_REASON.match(self.error) else self.error
 
@@ -493,6 +493,6 @@ def tasks_of(step: Step) -> list[Mapping[str, object]]:
     return [task for task in listed if isinstance(task, Mapping)]
 
 
-def states_of(step: Step) -> set[str]:
+def task_states(step: Step) -> set[str]:
     """The words with which a call marks its tasks, such as in_progress."""
     return {str(task[key]) for task in tasks_of(step) for key in ("status", "state", "priority") if task.get(key)}

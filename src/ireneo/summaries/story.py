@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.log.calls import atoms
-from ireneo.log.message import Message, as_said
+from ireneo.log.message import Message, messages_without_recalled
 from ireneo.summaries.cast import DEEP_LINES, cast_section
 from ireneo.summaries.find_cast import find_cast
 from ireneo.summaries.find_threads import find_threads
-from ireneo.summaries.pins import constraints, standing
+from ireneo.summaries.pins import constraints, valid_pins
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.summary import (
@@ -91,7 +91,7 @@ class StoryStrategy:
 
     def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
         """Return the sentences that matter most, verbatim, and the names."""
-        return tell_leaf(as_said(messages))
+        return tell_leaf(messages_without_recalled(messages))
 
     def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
         """Return the sentences of `parts` that matter most, and the names."""
@@ -141,7 +141,7 @@ def shown_depths(leaves: int, story: StorySettings) -> list[int]:
     return out
 
 
-def finest(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
+def finest_settings(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
     """Return the settings with the highest limit at which the leaves are shown as at most `blocks` summaries.
 
     A wide context has room for more than the limit of each depth, and shows the past in more detail.
@@ -214,10 +214,10 @@ def is_answered(messages: Sequence[Message]) -> bool:
 def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
     """Write the leaf over `messages`; `before` are the threads open at its start."""
     first, last = messages[0], messages[-1]
-    heard = as_said(messages)
+    heard = messages_without_recalled(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
     cast = find_cast(heard)
-    bound = _constraints(messages) if is_answered(messages) else []
+    bound = _constraint_sections(messages) if is_answered(messages) else []
     # In a novel, rules would take nearly every sentence for an open thread.
     threads = ThreadChanges() if is_prose(heard) else find_threads(heard, before)
     pinned = [line.text for section in bound for line in section.lines]
@@ -246,7 +246,7 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
     first, last = children[0], children[-1]
     threads = join([child.threads for child in children], settings(policy).open_threads)
     cast = cast_section([part.lines("cast") for part in told], DEEP_LINES)
-    sections = [*story_strategy(policy).roll_up(told), *([cast] if cast else []), *_constraints(children)]
+    sections = [*story_strategy(policy).roll_up(told), *([cast] if cast else []), *_constraint_sections(children)]
     return Summary(
         id=anchor("story", first.first, last.last, policy.summarizer),
         level="story",
@@ -270,10 +270,10 @@ def make_running(before: Summary, leaf: Summary, policy: Policy) -> Summary:
     """Fold the next leaf into the running summary of all that came before it."""
     parts = [before, leaf]
     folded = make_deeper(parts, parts, policy)
-    return replace(folded, depth=1, sections=tuple(_shortened(section) for section in folded.sections))
+    return replace(folded, depth=1, sections=tuple(_cut_section(section) for section in folded.sections))
 
 
-def _shortened(section: Section) -> Section:
+def _cut_section(section: Section) -> Section:
     """Cut a section to the size of one running summary."""
     words = RUNNING_WORDS * 4 // 5 if section.name == "story" else RUNNING_WORDS // 5
     if section.name == "artifacts":
@@ -289,8 +289,8 @@ def _shortened(section: Section) -> Section:
     return replace(section, lines=tuple(sorted(kept, key=lambda line: line.position)))
 
 
-def _constraints(items: Sequence[Summary | Message]) -> list[Section]:
+def _constraint_sections(items: Sequence[Summary | Message]) -> list[Section]:
     """Return the constraints in the words of who set them, and the sentences that may lift them."""
     pins, lifts = constraints(items, in_story=True)
-    found: dict[SectionName, list[Line]] = {"constraints": standing(pins, lifts), "lifted": lifts[-MAX_LIFTS:]}
+    found: dict[SectionName, list[Line]] = {"constraints": valid_pins(pins, lifts), "lifted": lifts[-MAX_LIFTS:]}
     return [Section(name=name, lines=tuple(lines)) for name, lines in found.items() if lines]

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import from_data, topic
+from ireneo.language.files import cached_data, topic
 from ireneo.language.story_topics import Turns
 from ireneo.language.topics import Names
 from ireneo.language.words import WORD, writes_nouns_large
@@ -37,37 +37,38 @@ class _NameWord(Struct, frozen=True, array_like=True):
 
 def names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     """Return the names in each sentence, recognised by the evidence of all of them."""
-    return _names_in(tuple(sentences))
+    return _find_names(tuple(sentences))
 
 
 # Cached because a leaf needs the names of the same sentences twice: for its story and for its cast.
 @lru_cache(maxsize=2)
-def _names_in(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
+def _find_names(sentences: Sequence[str]) -> Sequence[tuple[str, ...]]:
     text = " ".join(sentences)
     if not has_case(text):
         return rare_words(sentences)
-    words = [list(_words(sentence)) for sentence in sentences]
-    known = _known(words, large_nouns=_is_german(text, words))
+    words = [list(_name_words(sentence)) for sentence in sentences]
+    known = _known_name_words(words, large_nouns=_is_german(text, words))
     return [
-        tuple(dict.fromkeys(_runs(sentence, found, known))) for sentence, found in zip(sentences, words, strict=True)
+        tuple(dict.fromkeys(_join_names(sentence, found, known)))
+        for sentence, found in zip(sentences, words, strict=True)
     ]
 
 
 def key_words(name: str) -> tuple[str, ...]:
     """Return the words that identify a name, in lower case and without particles."""
     words = [word for word in name.casefold().replace("’", "'").split() if word not in _SAYS.particles]
-    return tuple(_bare(word.rstrip(".")) for word in words)
+    return tuple(_without_possessive(word.rstrip(".")) for word in words)
 
 
-def _words(sentence: str) -> Iterator[_NameWord]:
+def _name_words(sentence: str) -> Iterator[_NameWord]:
     for found in WORD.finditer(sentence):
         start = found.start()
         text = found[0]
         opens = text[0].isupper() and _OPENS.search(sentence, max(0, start - 8), start) is not None
-        yield _NameWord(_bare(text), start, found.end(), opens)
+        yield _NameWord(_without_possessive(text), start, found.end(), opens)
 
 
-def _bare(word: str) -> str:
+def _without_possessive(word: str) -> str:
     """Return a word without a possessive ending."""
     return _POSSESSIVE.sub("", word) if "'" in word[-2:] or "’" in word[-2:] else word
 
@@ -80,7 +81,7 @@ def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
     return len(determined) * GERMAN_EVERY > sum(map(len, sentences)) and len(set(determined)) > 1
 
 
-def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> frozenset[str]:
+def _known_name_words(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> frozenset[str]:
     """Return the words that are names, or parts of names."""
     small: Counter[str] = Counter()
     large: Counter[str] = Counter()
@@ -108,13 +109,13 @@ def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> fr
     return frozenset(named | {word for word in opening if not small[word.lower()]})
 
 
-def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> Iterator[str]:
+def _join_names(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> Iterator[str]:
     """Join adjacent words of names into one name, with titles before them and particles between them."""
     place = 0
     while place < len(words):
         end = place
         last = -1
-        while end < len(words) and _joins(sentence, words, place, end):
+        while end < len(words) and _is_joined(sentence, words, place, end):
             if words[end].text in known:
                 last = end
             elif (
@@ -131,7 +132,7 @@ def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> I
         place = last + 1
 
 
-def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) -> bool:
+def _is_joined(sentence: str, words: Sequence[_NameWord], first: int, place: int) -> bool:
     """Whether the word at `place` may belong to a name that began at `first`."""
     word = words[place]
     if place == first:
@@ -173,7 +174,7 @@ _KANJI = lazy_re(r"[\u3400-\u9fff]{2,4}")
 _SPACED_WORD = lazy_re(r"[^\W\d_]{3,}")
 
 
-@from_data
+@cached_data
 def _empty_signs() -> frozenset[str]:
     return frozenset("".join(topic(Turns).empty_signs))
 
@@ -205,7 +206,7 @@ def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _rare_candidates(sentence: str) -> list[str]:
     out = _KATAKANA.findall(sentence)
-    if _has_kana(sentence):
+    if any("\u3040" <= char <= "\u309f" for char in sentence):
         # In Japanese, kana separate the words that Chinese writes together.
         return [*out, *_KANJI.findall(sentence)]
     for run in _DENSE.findall(_KATAKANA.sub(" ", sentence)):
@@ -214,7 +215,3 @@ def _rare_candidates(sentence: str) -> list[str]:
             out.extend(piece for piece in pieces if not _empty_signs() & set(piece))
     out.extend(_SPACED_WORD.findall(_DENSE.sub(" ", sentence)))
     return out
-
-
-def _has_kana(text: str) -> bool:
-    return any("\u3040" <= char <= "\u309f" for char in text)

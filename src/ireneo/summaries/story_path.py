@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.calls import atoms, torn
+from ireneo.log.calls import atoms, incomplete_prefix
 from ireneo.log.message import Head, Message, MessageId, heard_by
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.story import (
     due_merge,
-    finest,
+    finest_settings,
     leaves_at,
     make_deeper,
     make_leaf,
@@ -46,7 +46,7 @@ class StoryRecords:
         """Whether a summary may end before a message, by the ids of both."""
 
 
-class Waiting(Struct, frozen=True, kw_only=True):
+class UncoveredMessages(Struct, frozen=True, kw_only=True):
     """Messages of a story that no summary covers yet, although one is due."""
 
     first: MessageId
@@ -70,7 +70,7 @@ TAIL = 2
 """Leaves of the newest messages that are read in addition when the summaries lag behind."""
 
 
-class Grown(Struct, frozen=True, kw_only=True):
+class StoryState(Struct, frozen=True, kw_only=True):
     """A story along one path."""
 
     system: tuple[Message, ...]
@@ -78,7 +78,7 @@ class Grown(Struct, frozen=True, kw_only=True):
     """The canonical summaries that are shown, oldest first."""
     made: tuple[Summary, ...]
     """Summaries that had to be written, each after its sources."""
-    waiting: Waiting | None
+    waiting: UncoveredMessages | None
     """The due part that wasn't reached."""
     fresh: tuple[Message, ...]
     """The newest messages that the character was present for."""
@@ -90,7 +90,7 @@ class Grown(Struct, frozen=True, kw_only=True):
     """Open threads dropped in favour of weightier ones."""
 
 
-class _Added(Struct, frozen=True, kw_only=True):
+class _NewLeaves(Struct, frozen=True, kw_only=True):
     """The leaves found in a stretch of messages."""
 
     written: int
@@ -106,11 +106,7 @@ class StoryPath:
     """The story along one path."""
 
     def __init__(
-        self,
-        reader: PathReader,
-        policy: Policy,
-        recalled: StoryRecords | None = None,
-        budget: int = 0,
+        self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None, budget: int = 0
     ) -> None:
         """Read nothing yet; `recalled` caches what was read of the session before.
 
@@ -124,7 +120,7 @@ class StoryPath:
         self._recalled = recalled or StoryRecords()
         self._new: dict[SummaryId, Summary] = {}
 
-    def grow(self, most: int, blocks: int = 0) -> Grown:
+    def grow(self, most: int, blocks: int = 0) -> StoryState:
         """Bring the summaries up to the head, writing at most `most` leaves.
 
         If there is room for more `blocks` than the limit of each depth, the newest deep ones are opened.
@@ -133,7 +129,7 @@ class StoryPath:
         row = self._row(len(system), self._settings.live_messages)
         size = (most + 1) * self._settings.leaf_messages + self._settings.live_messages
         tail = TAIL * self._settings.leaf_messages + self._settings.live_messages
-        waiting: Waiting | None = None
+        waiting: UncoveredMessages | None = None
         while True:
             first = row[-1].last_position + 1 if row else len(system)
             ends = self.reader.head.position - first < size + tail
@@ -144,12 +140,12 @@ class StoryPath:
                 behind = added.due
                 break
             if added.written:
-                waiting, fresh = self._waiting(row[-1].last_position + 1, tail)
+                waiting, fresh = self._uncovered(row[-1].last_position + 1, tail)
                 behind = waiting.messages
                 break
             # Only stored leaves were passed, or the stretch makes none: a single atom, or messages nobody heard.
             size = size if added.passed else size * 2
-        return Grown(
+        return StoryState(
             system=tuple(system),
             nodes=tuple(self.opened(row, blocks)),
             made=tuple(self._unstored()),
@@ -158,10 +154,10 @@ class StoryPath:
             behind=behind,
         )
 
-    def whole(self) -> Grown:
+    def whole(self) -> StoryState:
         """Return all messages verbatim, without summaries."""
         messages = self._visible(0, self.reader.head.position)
-        return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
+        return StoryState(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
 
     def row(self) -> list[Summary]:
         """Return the stored canonical summaries, at the depths at which they are shown."""
@@ -172,7 +168,7 @@ class StoryPath:
         if self._settings.running:
             return list(row)
         leaves = sum(node.leaves for node in row)
-        wanted = shown_depths(leaves, finest(leaves, blocks, self._settings))
+        wanted = shown_depths(leaves, finest_settings(leaves, blocks, self._settings))
         edges = {0}
         for depth in wanted:
             edges.add(max(edges) + leaves_at(depth, self._settings))
@@ -188,14 +184,14 @@ class StoryPath:
             start += node.leaves
         return out
 
-    def under(self, node: Summary, depth: int) -> list[Summary]:
+    def summaries_under(self, node: Summary, depth: int) -> list[Summary]:
         """Return the summaries of `depth` under a deeper one, or the least deep ones that exist."""
         children = self._children(node) if node.depth > depth else []
         if not children:
             return [node]
-        return [each for child in children for each in self.under(child, depth)]
+        return [each for child in children for each in self.summaries_under(child, depth)]
 
-    def after(self, row: Sequence[Summary], position: int) -> list[Summary] | None:
+    def row_after(self, row: Sequence[Summary], position: int) -> list[Summary] | None:
         """Return the part of a row after `position`, with a summary around it opened; None if it is in a leaf."""
         out: list[Summary] = []
         waiting = list(reversed(row))
@@ -218,16 +214,16 @@ class StoryPath:
         row: list[Summary] = []
         found = self.reader.frontier(self.reader.head.position)
         for place, node in enumerate(found):
-            if not self._touch(start, node):
+            if not self._is_adjacent(start, node):
                 break
-            follows = place + 1 < len(found) and self._touch(node.last_position + 1, found[place + 1])
+            follows = place + 1 < len(found) and self._is_adjacent(node.last_position + 1, found[place + 1])
             # A stored summary that begins right after it proves that the leaf ends here.
             if not follows and not self._ends_here(node):
                 row += self._without_last_leaf(node)
                 break
             row.append(node)
             start = node.last_position + 1
-        return self.opened(self._behind(row, live), 0)
+        return self.opened(self._row_before_live(row, live), 0)
 
     def _children(self, node: Summary) -> list[Summary]:
         """Return the summaries right under a deeper summary; empty if one of them is missing."""
@@ -266,7 +262,7 @@ class StoryPath:
         character, messages = self._policy.seen_by, self.reader.path(first, last)
         return [each for each in messages if not character or heard_by(each.draft, character)]
 
-    def _touch(self, start: int, node: Summary) -> bool:
+    def _is_adjacent(self, start: int, node: Summary) -> bool:
         """Whether no visible message lies between position `start` and a summary."""
         if node.first_position <= start or not self._policy.seen_by:
             return node.first_position == start
@@ -295,7 +291,7 @@ class StoryPath:
             self._recalled.sound.put(name, True)
         return ends
 
-    def _behind(self, row: list[Summary], live: int) -> list[Summary]:
+    def _row_before_live(self, row: list[Summary], live: int) -> list[Summary]:
         """Return the summaries of `row` after which at least `live` messages remain."""
         edge = self._live_edge(live) if row and live else self.reader.head.position + 1
         while row and row[-1].last_position >= edge:
@@ -326,20 +322,20 @@ class StoryPath:
         children = self._children(node)
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
-    def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
+    def _uncovered(self, first: int, tail: int) -> tuple[UncoveredMessages, Sequence[Message]]:
         """Return the messages not reached from `first` on, and the newest messages after those, in whole atoms."""
         edge = self.reader.head.position - tail + 1
-        split = torn(newest := self.reader.path(edge, self.reader.head.position))
+        split = incomplete_prefix(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:
             # They all belong to one atom, which begins earlier.
             edge = max(first + 1, edge - len(newest))
-            split = torn(newest := self.reader.path(edge, self.reader.head.position))
+            split = incomplete_prefix(newest := self.reader.path(edge, self.reader.head.position))
         edge += split if split < len(newest) else 0
         ends = (self.reader.path(first, first))[0], (self.reader.path(edge - 1, edge - 1))[0]
-        waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
+        waiting = UncoveredMessages(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
         return waiting, self._visible(edge, self.reader.head.position)
 
-    def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
+    def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _NewLeaves:
         """Add the leaves of the messages after `row`, merging as due; at most `most` are written.
 
         `ends` says that the path ends with them, so that the newest stay live.
@@ -360,7 +356,7 @@ class StoryPath:
             passed += 1
             self._push(row, made)
         due = [message for leaf in planned.leaves[passed:] for message in leaf]
-        return _Added(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
+        return _NewLeaves(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
 
     def _push(self, row: list[Summary], leaf: Summary) -> None:
         if self._settings.running:
@@ -373,7 +369,7 @@ class StoryPath:
         while (place := due_merge([node.depth for node in row], self._settings)) is not None:
             children = row[place : place + self._settings.fan_in]
             depth = source_depth(children[0].depth + 1, self._settings)
-            told = [part for child in children for part in self.under(child, depth)]
+            told = [part for child in children for part in self.summaries_under(child, depth)]
             deeper = make_deeper(children, told, self._policy)
             self._new[deeper.id] = deeper
             row[place : place + self._settings.fan_in] = [deeper]

@@ -121,7 +121,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     the last one."""
 
     @property
-    def told_at(self) -> int:
+    def placed_at(self) -> int:
         """The position by which the line is placed among others."""
         return self.position if self.begins < 0 else self.begins
 
@@ -278,14 +278,14 @@ class Strategy(Protocol):
 
 def header(summary: Summary, disputed: str = "") -> str:
     """The first line of a block: that it is reconstructed, what it covers, how to open it, why it is `disputed`."""
-    messages, calls = _counted(summary.messages, "message"), _counted(summary.calls, "call")
+    messages, calls = _plural(summary.messages, "message"), _plural(summary.calls, "call")
     retold = ""
     if summary.level == "turn":
         what = calls if summary.calls else messages
     elif summary.level == "goal":
         what = f"{messages}, {calls}"
     else:
-        what = _counted(summary.messages, "message", ",")
+        what = _plural(summary.messages, "message", ",")
         if summary.retellings >= TWICE:
             retold = " · retold " + ("twice" if summary.retellings == TWICE else f"{summary.retellings} times")
     doubt = f" · (disputed): {disputed}" if disputed else ""
@@ -306,8 +306,8 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
         # Lines without a position (of other strategies) stay where their section has them.
         chosen = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
-            chosen.sort(key=lambda each: each[1].told_at)
-        said = list(_worded(chosen, strategy))
+            chosen.sort(key=lambda each: each[1].placed_at)
+        said = list(_render_lines(chosen, strategy))
         if said and prose:
             lines.append(heading + ("\n" if apart else " ").join(said))
         elif said:
@@ -315,7 +315,7 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
     return "\n".join(lines)
 
 
-def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
+def _render_lines(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
     """The lines in words, adjacent lines about one subject under it."""
     about, pending = "", ""
     before: Line | None = None
@@ -332,7 +332,7 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
             pending += f" “{line.text}”"
             continue
         said = strategy.say(name, line, names)
-        if last == (name, line.position) and not subject and (rest := _behind_lead(pending, said)):
+        if last == (name, line.position) and not subject and (rest := _after_shared_lead(pending, said)):
             # Items of one list are joined after its lead.
             pending = f"{pending.rstrip('.')}; {rest}"
             continue
@@ -347,13 +347,13 @@ def _worded(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: 
         yield pending
 
 
-def _behind_lead(before: str, said: str) -> str:
+def _after_shared_lead(before: str, said: str) -> str:
     """The part of `said` after the lead that both statements share; empty if their leads differ."""
     lead, _, rest = said.partition(": ")
     return rest if len(lead.split()) >= LEAD_WORDS and before.startswith(f"{lead}: ") else ""
 
 
-def _counted(number: int, thing: str, grouping: str = "") -> str:
+def _plural(number: int, thing: str, grouping: str = "") -> str:
     return f"{number:{grouping}} {thing}{'' if number == 1 else 's'}"
 
 
@@ -384,7 +384,7 @@ class PathReader(Protocol):
         """
 
     @property
-    def taken_up(self) -> Sequence[str]:
+    def used_texts(self) -> Sequence[str]:
         """The ids of the model texts that the last result of `texts` was made from."""
 
 
@@ -415,7 +415,7 @@ class ListReader:
         return summaries
 
     @property
-    def taken_up(self) -> Sequence[str]:
+    def used_texts(self) -> Sequence[str]:
         """Always empty."""
         return ()
 

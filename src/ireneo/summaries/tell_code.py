@@ -15,10 +15,17 @@ from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import without_reminders
 from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import thrown_away
-from ireneo.summaries.outputs import reads_as_text, seen_lines, survives
-from ireneo.summaries.statements import CodeStatement, code, comment_words, defined, document, is_explained
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, states_of
+from ireneo.summaries.outcomes import discarded_files
+from ireneo.summaries.outputs import is_prose, seen_lines, surviving_lines
+from ireneo.summaries.statements import (
+    CodeStatement,
+    code_statements,
+    comment_words,
+    defined_name,
+    document_statements,
+    is_explained,
+)
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, task_states
 from ireneo.summaries.summary import Line, Mention, SectionName
 
 WRITTEN_PROSE = 0.3
@@ -60,14 +67,14 @@ _CLOSER = lazy_re(r"^\W*$")
 _PIECE = lazy_re(r"\w+|\s+|.")
 
 
-def changes(done: Sequence[Step]) -> Iterator[Line]:
+def change_lines(done: Sequence[Step]) -> Iterator[Line]:
     """The added code that still exists, the changed signatures, and the removed code."""
-    for line in _changed(done):
+    for line in _changed_lines(done):
         yield replace(line, weight=round(OF_CHANGES * line.weight**FLAT, 2))
 
 
-def _changed(done: Sequence[Step]) -> Iterator[Line]:
-    gone = [thrown_away(done, place) for place in range(len(done))]
+def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
+    gone = [discarded_files(done, place) for place in range(len(done))]
     tests = TESTS if any(step.action.kind in CHANGES and _is_code(step.action.subject) for step in done) else ONLY_TESTS
     for place, step in enumerate(done):
         path = step.action.subject
@@ -78,22 +85,22 @@ def _changed(done: Sequence[Step]) -> Iterator[Line]:
             line
             for other in done[place + 1 :]
             if other.action.subject == path and not other.failed
-            for line in survives(other.action.removed.splitlines(), other.action.added.splitlines())
+            for line in surviving_lines(other.action.removed.splitlines(), other.action.added.splitlines())
         ]
-        fresh = survives(survives(added, removed), later)
+        fresh = surviving_lines(surviving_lines(added, removed), later)
         if path.endswith(_DOCUMENTS):
-            for each in document(added, fresh={line.strip() for line in fresh}):
+            for each in document_statements(added, fresh={line.strip() for line in fresh}):
                 yield step.line(each.text, each.worth * WRITTEN_PROSE, subject=path)
             continue
         share = tests if _is_test(path) else 1.0
-        for each in code(added, fresh={line.strip() for line in fresh}):
+        for each in code_statements(added, fresh={line.strip() for line in fresh}):
             yield step.line(each.text, each.worth * share, subject=path)
-        yield from _became(step, survives(removed, added), fresh, share)
+        yield from _replaced_signatures(step, surviving_lines(removed, added), fresh, share)
         if removed and added:
             moved = [line for other in done if other.action.subject == path for line in other.action.added.splitlines()]
-            yield from _taken_out(step, removed, moved, share)
+            yield from _removed_passage(step, removed, moved, share)
         kept = _signatures(added)
-        for name, line in _signatures(survives(removed, added)).items():
+        for name, line in _signatures(surviving_lines(removed, added)).items():
             if name in kept:
                 continue
             renamed = next((other for other in kept if kept[other].strip() == line.strip().replace(name, other)), "")
@@ -114,30 +121,30 @@ WITHIN = "\t"
 """Between the file and the function in which a line of code was taken out."""
 
 
-def taken_out(done: Sequence[Step]) -> list[Line]:
+def removed_lines(done: Sequence[Step]) -> list[Line]:
     """The telling lines of code that changes took out and didn't put elsewhere."""
     out: dict[tuple[str, str], Line] = {}
     for step in done:
         if step.action.kind in CHANGES and not step.failed:
             removed = step.action.removed.splitlines()
-            gone = {line.strip() for line in survives(removed, step.action.added.splitlines())}
+            gone = {line.strip() for line in surviving_lines(removed, step.action.added.splitlines())}
             place = ""
             for line in removed:
-                place = (defined(line) if "(" in line else "") or place
-                if line.strip() in gone and len(text := _bare(line)) >= LEAST_GONE:
+                place = (defined_name(line) if "(" in line else "") or place
+                if line.strip() in gone and len(text := _bare_line(line)) >= LEAST_GONE:
                     subject = f"{step.action.subject}{WITHIN}{place}"
                     out.pop((subject, text), None)
                     out[subject, text] = step.line(text, KEPT_GONE, subject=subject)
     return list(out.values())
 
 
-def _bare(line: str) -> str:
+def _bare_line(line: str) -> str:
     """A line of code or of a comment as passages tell it."""
     said = " ".join((comment_words(line) or line).split())
     return said[:MOST_GONE].rstrip(" {:;,")
 
 
-class Gone:
+class RemovedCode:
     """The lines of code that were taken out, by their files."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
@@ -146,7 +153,7 @@ class Gone:
         for line in lines:
             self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
 
-    def told(self, line: Line) -> Line:
+    def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
         known = self._of.get(line.subject, ()) if line.subject else ()
         if not known or line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, PARTLY_MARK)):
@@ -169,7 +176,7 @@ class Gone:
         return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2))
 
 
-def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
+def _replaced_signatures(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
     """The signatures that a change replaced."""
     before = _signatures(removed)
     for name, line in _signatures(added).items():
@@ -177,12 +184,12 @@ def _became(step: Step, removed: Sequence[str], added: Sequence[str], share: flo
             yield step.line(f"`{name}`: {said}", BECAME * share, subject=step.action.subject)
 
 
-def _taken_out(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
+def _removed_passage(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
     """The most telling passage that a change removed together with most of the names in the passage."""
-    gone = {line.strip() for line in survives(removed, added)}
+    gone = {line.strip() for line in surviving_lines(removed, added)}
     still = frozenset(artifacts("\n".join(added)))
     best: Line | None = None
-    for each in code(removed, fresh=gone):
+    for each in code_statements(removed, fresh=gone):
         names = frozenset(artifacts(each.text))
         found = _WITHIN.match(each.text)
         if not found or each.worth <= TELLING or len(names - still) <= len(names) / 2:
@@ -197,7 +204,7 @@ def _taken_out(step: Step, removed: Sequence[str], added: Sequence[str], share: 
 
 def _signatures(lines: Iterable[str]) -> dict[str, str]:
     """The lines that define a function, by its name."""
-    return {name: line for line in lines if "(" in line and (name := defined(line))}
+    return {name: line for line in lines if "(" in line and (name := defined_name(line))}
 
 
 def _difference(old: str, new: str) -> str:
@@ -223,41 +230,41 @@ def _is_test(path: str) -> bool:
     return "test" in path.rsplit("/", 1)[-1]
 
 
-def seen(done: Sequence[Step]) -> Iterator[Line]:
+def findings(done: Sequence[Step]) -> Iterator[Line]:
     """The findings in files, pages and search results."""
     for place, step in enumerate(done):
         if step.action.kind not in ("read", "search", "fetch") or step.failed:
             continue
-        yield from heaviest(list(_seen_of(step, done[place + 1 :])), MOST_SEEN)
+        yield from heaviest_lines(list(_step_findings(step, done[place + 1 :])), MOST_SEEN)
 
 
-def _seen_of(step: Step, later: Sequence[Step]) -> Iterator[Line]:
+def _step_findings(step: Step, later: Sequence[Step]) -> Iterator[Line]:
     path = step.action.subject
-    lines = survives(seen_lines(step.output), _taken_away(later))
-    if (written := path.endswith(_DOCUMENTS)) or shows_text(step):
-        for each in document(lines):
+    lines = surviving_lines(seen_lines(step.output), _removed_by(later))
+    if (written := path.endswith(_DOCUMENTS)) or brought_text(step):
+        for each in document_statements(lines):
             yield step.line(each.text, each.worth * (READ_PROSE if written else FOUND_PROSE), subject=path)
     elif step.action.kind != "fetch":
         share = TESTS if _is_test(path) else OF_HISTORY if step.action.shell and path.startswith("git ") else 1.0
         searched = f"`{path}`" if step.action.shell else f"{SEARCHED_FOR}{path}"
         about = searched if step.action.kind == "search" else path
-        for each in code(lines):
+        for each in code_statements(lines):
             yield step.line(each.text, _read_worth(each) * share, subject=about)
 
 
-def shows_text(step: Step) -> bool:
+def brought_text(step: Step) -> bool:
     """Whether a page or a search brought text."""
     found = step.action.kind in ("fetch", "search") and not step.failed
-    return found and reads_as_text(without_reminders(step.output))
+    return found and is_prose(without_reminders(step.output))
 
 
-def _taken_away(later: Sequence[Step]) -> list[str]:
+def _removed_by(later: Sequence[Step]) -> list[str]:
     """The lines that later changes removed."""
     return [
         line
         for step in later
         if step.action.kind in CHANGES and not step.failed
-        for line in survives(step.action.removed.splitlines(), step.action.added.splitlines())
+        for line in surviving_lines(step.action.removed.splitlines(), step.action.added.splitlines())
         if line.strip() and not _CLOSER.match(line)
     ]
 
@@ -266,29 +273,29 @@ def without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
     """The findings without those about code that was removed later."""
     gone: dict[str, int] = {}
     for line in kept.get("artifacts", ()):
-        if line.text.startswith(REMOVED) and (name := defined(line.text.removeprefix(REMOVED))):
+        if line.text.startswith(REMOVED) and (name := defined_name(line.text.removeprefix(REMOVED))):
             gone[f"{line.subject} {name}"] = line.position
     return [
         line
         for line in kept.get("discoveries", ())
         if not (line.subject and (found := _WITHIN.match(line.text)))
-        or gone.get(f"{line.subject} {found['place'] or defined(found['code'])}", -1) < line.position
+        or gone.get(f"{line.subject} {found['place'] or defined_name(found['code'])}", -1) < line.position
     ]
 
 
 def _read_worth(said: CodeStatement) -> float:
     """The worth of code that was only read: highest if it says when something happens and why."""
-    signs, explained = bool(defined(said.text.lstrip("`"))), is_explained(said.text)
+    signs, explained = bool(defined_name(said.text.lstrip("`"))), is_explained(said.text)
     return said.worth * READ_CODE * (BARE if signs and not explained else 1.0 if explained and not signs else PLAIN)
 
 
-def definition(line: Line) -> str:
+def defined_name_of(line: Line) -> str:
     """The file and the name that a line of code defines, if any."""
-    name = defined(line.text.removeprefix(REMOVED).lstrip("`"))
+    name = defined_name(line.text.removeprefix(REMOVED).lstrip("`"))
     return f"{line.subject} {name}" if name else ""
 
 
-def heaviest(lines: Sequence[Line], most: int) -> list[Line]:
+def heaviest_lines(lines: Sequence[Line], most: int) -> list[Line]:
     """The `most` weightiest lines, in order."""
     if len(lines) <= most:
         return list(lines)
@@ -334,32 +341,32 @@ MAX_MERGED = 1_000
 _OF_ANY_COMMAND = ("--", "/dev/")
 
 
-def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
+def needed_names(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
     """The names in a stretch of work, by how likely each is to be needed again."""
     weights: dict[str, float] = {}
     files: dict[str, str] = {}
-    states = {state for step in done if step.action.kind == "plan" for state in states_of(step)}
+    states = {state for step in done if step.action.kind == "plan" for state in task_states(step)}
 
-    def add(text: str, weight: float) -> None:
+    def add_names(text: str, weight: float) -> None:
         for name in artifacts(text):
             # Words such as MUST and TODO, and what any command may have.
             if (name.isupper() and name.isalpha()) or name in states or name.startswith(_OF_ANY_COMMAND):
                 continue
-            weights[name] = _both(weights.get(name, 0.0), weight)
+            weights[name] = _combined_weight(weights.get(name, 0.0), weight)
 
     for step in done:
-        add("\n".join(strings(step.call.arguments)), WRITTEN[step.action.kind])
-        add(step.output, SEEN)
+        add_names("\n".join(strings(step.call.arguments)), WRITTEN[step.action.kind])
+        add_names(step.output, SEEN)
         if step.action.kind in ("read", "edit", "write"):
             lines = [*step.action.added.splitlines(), *seen_lines(step.output)]
-            files |= {name: step.action.subject for line in lines if (name := defined(line))}
+            files |= {name: step.action.subject for line in lines if (name := defined_name(line))}
     for message in messages:
         if message.role == "assistant" and message.draft.origin == "spoken":
-            add(message.text, SAID)
-    return _ranked(weights, files)[:MAX_NAMES]
+            add_names(message.text, SAID)
+    return _ranked_mentions(weights, files)[:MAX_NAMES]
 
 
-def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
+def merge_mentions(lines: Sequence[Line]) -> tuple[Mention, ...]:
     """Merge the names of several records: more weight for repeated names, less for old ones."""
     newest = max(line.position for line in lines)
     weights: dict[str, float] = {}
@@ -367,22 +374,22 @@ def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
     for line in lines:
         share = math.pow(1.0 + newest - line.position, -FADING)
         for mention in line.names:
-            weights[mention.name] = _both(weights.get(mention.name, 0.0), mention.weight * share)
-    return _ranked(weights, files)[:MAX_MERGED]
+            weights[mention.name] = _combined_weight(weights.get(mention.name, 0.0), mention.weight * share)
+    return _ranked_mentions(weights, files)[:MAX_MERGED]
 
 
-def faded(weight: float, age: int) -> float:
+def decayed_weight(weight: float, age: int) -> float:
     """The weight of a name `age` messages after its last use."""
     if weight >= LEAST_WRITTEN:
         return weight * math.pow(1.0 + age, -FADING)
     return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)
 
 
-def _both(one: float, other: float) -> float:
+def _combined_weight(one: float, other: float) -> float:
     """The weight of a name with these two uses."""
     return max(one, other) + AGAIN * min(one, other)
 
 
-def _ranked(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
+def _ranked_mentions(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
     ranked = sorted(weights.items(), key=lambda item: -item[1])
     return tuple(Mention(name, round(weight, 2), files.get(name, "")) for name, weight in ranked)

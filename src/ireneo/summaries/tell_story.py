@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.language.files import topic
 from ireneo.language.story_topics import Turns
-from ireneo.language.word_lines import features, word_lines
+from ireneo.language.word_lines import features, load_models
 from ireneo.language.words import balanced, language_of, letters, terms
 from ireneo.language.words import sentences as split
 from ireneo.log.message import Message
@@ -21,12 +21,12 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import (
     ACTION,
     WORDS,
+    find_recaps,
     is_prose,
-    label,
     narrators,
-    recaps,
-    speaks_of_itself,
-    spoken,
+    needs_speaker,
+    speaker_label,
+    texts_by_author,
     two_roles,
     with_speaker,
 )
@@ -45,7 +45,7 @@ PER_CHARACTERS = 160
 """Fixed cost of a sentence, in characters."""
 
 
-class Choosable(Struct, frozen=True, kw_only=True):
+class SentenceValue(Struct, frozen=True, kw_only=True):
     """The values that the choice of a sentence depends on."""
 
     worth: float
@@ -58,7 +58,7 @@ class Choosable(Struct, frozen=True, kw_only=True):
     """Index of the period of the story it is from."""
 
 
-def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
+def choose(sentences: Sequence[SentenceValue], most: int, *, slots: int = 1, known: Collection[str] = ()) -> list[int]:
     """Return the indices of at most `most` sentences, in order, chosen greedily by gain per size.
 
     No slot gives much more than its even share as long as others have candidates. The names with the key words `known`
@@ -71,15 +71,15 @@ def choose(sentences: Sequence[Choosable], most: int, *, slots: int = 1, known: 
     chosen: list[int] = []
     waiting = list(range(len(sentences)))
 
-    def gain(place: int) -> float:
+    def gain_of(place: int) -> float:
         each = sentences[place]
         names = sum(worth if name not in told else worth * AGAIN for name, worth in each.names.items())
         return (each.worth + names) / (PER_CHARACTERS + each.size)
 
     while waiting and len(chosen) < most:
         slot_limit = most if chosen else max(math.ceil(most / slots * UNEVEN), 1)
-        best, waiting = BestFirst((place, gain(place)) for place in waiting), []
-        while len(chosen) < most and (place := best.take(gain)) is not None:
+        best, waiting = BestFirst((place, gain_of(place)) for place in waiting), []
+        while len(chosen) < most and (place := best.take(gain_of)) is not None:
             if taken[sentences[place].slot] >= slot_limit:
                 waiting.append(place)
                 continue
@@ -111,15 +111,11 @@ def sentences(text: str) -> Iterator[tuple[str, bool]]:
         inside = False
         for sentence in split(words, longest_quoted=MAX_QUOTED):
             before, inside = inside, inside != (acts and sentence.count("*") % 2 == 1)
-            bare = _bare_sentence(sentence)
+            bare = _LEAD.sub("", _ASIDE.sub("", _LEAD.sub("", sentence)))
             if acts and "*" in bare:
                 yield "*" * before + sentence.strip() + "*" * inside, False
             elif bare:
                 yield bare, acts and (before or "*" in sentence)
-
-
-def _bare_sentence(sentence: str) -> str:
-    return _LEAD.sub("", _ASIDE.sub("", _LEAD.sub("", sentence)))
 
 
 def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
@@ -192,10 +188,10 @@ def salience(sentence: str, turns: Mapping[str, float] | None = None) -> float:
         score *= 0.6
     if _SAYS.first_person.search(sentence):
         score *= 0.85
-    return score * _certainty(sentence)
+    return score * _certainty_factor(sentence)
 
 
-def _certainty(sentence: str) -> float:
+def _certainty_factor(sentence: str) -> float:
     """Return a factor for sentences that are questions, broken off, or about the game rather than the story."""
     score = 0.4 if sentence.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
     if _CUT_OFF.search(sentence):
@@ -269,7 +265,7 @@ LANGUAGE_SAMPLE = 4_000
 """Characters by which the language of a stretch is recognised."""
 
 
-class _ToldSentence(Struct, kw_only=True):
+class _StorySentence(Struct, kw_only=True):
     text: str
     speaker: str
     narrated: bool
@@ -303,12 +299,12 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     stretch = list(_sentences(messages))
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
-    _weigh(stretch)
+    _set_salience(stretch)
     if not is_prose(messages):
-        _rate(stretch)
-    weights = _weights(stretch)
-    lines = _exchanges(list(_lines(stretch, weights, whole=not is_prose(messages))))
-    story = tuple(lines[place] for place in choose([_choosable(line) for line in lines], LEAF_LINES))
+        _set_salience_by_model(stretch)
+    weights = _name_weights(stretch)
+    lines = _passage_lines(list(_lines(stretch, weights, whole=not is_prose(messages))))
+    story = tuple(lines[place] for place in choose([_sentence_value(line) for line in lines], LEAF_LINES))
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
     out: list[Section] = []
@@ -320,24 +316,24 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     return tuple(out)
 
 
-def _weigh(stretch: Sequence[_ToldSentence]) -> None:
+def _set_salience(stretch: Sequence[_StorySentence]) -> None:
     """Set the salience of each sentence."""
     for each in stretch:
         each.turns = turns_in(each.text)
     usual = Counter(word for each in stretch for word in each.turns)
     counts = {word: math.sqrt(min(USUAL / times, 1.0)) for word, times in usual.items()}
-    played = len({author for each in stretch for author, _ in spoken(each.message) if author}) > FEW
+    played = len({author for each in stretch for author, _ in texts_by_author(each.message) if author}) > FEW
     for each in stretch:
         each.telling = salience(each.text, {word: counts[word] for word in each.turns})
         if not each.recap:
             each.telling *= ASIDE if each.aside else NARRATED if each.narrated else PLAYED if played else 1.0
 
 
-def _rate(stretch: Sequence[_ToldSentence]) -> None:
+def _set_salience_by_model(stretch: Sequence[_StorySentence]) -> None:
     """Set the salience of each sentence of an English stretch by the lines over its words."""
     if language_of(" ".join(each.text for each in stretch)[:LANGUAGE_SAMPLE]) != "en":
         return
-    line, threads = word_lines(SALIENCE)[SALIENCE], word_lines("threads")
+    line, threads = load_models(SALIENCE)[SALIENCE], load_models("threads")
     for each in stretch:
         if is_heading(each.text) or _is_idle(each):
             continue
@@ -346,25 +342,25 @@ def _rate(stretch: Sequence[_ToldSentence]) -> None:
         value = line.value(found) + OPENS * (threads["opens"].value(found) + USUAL_OPENS)
         value += CLOSES * (threads["closes"].value(found) + USUAL_CLOSES)
         each.rated = True
-        each.telling = MATTERS * _certainty(each.text) / (1 + math.exp(-value))
+        each.telling = MATTERS * _certainty_factor(each.text) / (1 + math.exp(-value))
 
 
-def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
+def _sentences(messages: Sequence[Message]) -> Iterator[_StorySentence]:
     telling = narrators(messages)
     roles = two_roles(messages)
-    recapped = recaps(messages)
+    recapped = find_recaps(messages)
     number = 0
     for message in messages:
-        for place, (author, whole) in enumerate(spoken(message)):
+        for place, (author, whole) in enumerate(texts_by_author(message)):
             narrated = author in telling
-            speaker = label(author, message, roles)
+            speaker = speaker_label(author, message, roles)
             start, end = recapped.get((message.id, place), (0, 0))
             for recap, text in ((False, whole[:start]), (True, whole[start:end]), (False, whole[end:])):
                 number += 1
                 for sentence, acts in sentences(text):
-                    of_itself = speaks_of_itself(sentence)
+                    of_itself = needs_speaker(sentence)
                     named = not (narrated or recap) if author else of_itself
-                    yield _ToldSentence(
+                    yield _StorySentence(
                         text=sentence,
                         speaker=speaker if named else "",
                         narrated=narrated,
@@ -377,12 +373,12 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_ToldSentence]:
                     )
 
 
-def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
+def _name_weights(stretch: Sequence[_StorySentence]) -> dict[str, float]:
     """Weigh each name by the square root of the messages that name it; idle talk is weighted less."""
     counts: dict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
     narrated = any(each.narrated for each in stretch)
-    players = _players(stretch)
+    players = _player_key_words(stretch)
     # Sponsors and broadcast details are in one text, together with words about the show.
     shows = {each.stretch for each in stretch if _SAYS.show.search(each.text.lower())}
     for each in stretch:
@@ -401,12 +397,12 @@ def _weights(stretch: Sequence[_ToldSentence]) -> dict[str, float]:
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
 
 
-def _players(stretch: Sequence[_ToldSentence]) -> frozenset[str]:
+def _player_key_words(stretch: Sequence[_StorySentence]) -> frozenset[str]:
     """Return the key words of the authors at a table who play somebody else: the others seldom name them."""
     said: Counter[str] = Counter()
     named: Counter[str] = Counter()
     for each in stretch:
-        own = {word for author, _ in spoken(each.message) for word in key_words(author)}
+        own = {word for author, _ in texts_by_author(each.message) for word in key_words(author)}
         said.update(own)
         named.update({word for name in each.names for word in key_words(name)} - own)
     of_the_game = sum(_SAYS.table.search(each.text.lower()) is not None for each in stretch)
@@ -425,27 +421,27 @@ class _SpokenPassage(Struct, frozen=True, kw_only=True):
     """The characters who were present; None for everybody."""
 
 
-def _lines(stretch: Sequence[_ToldSentence], weights: Mapping[str, float], *, whole: bool) -> Iterator[_SpokenPassage]:
+def _lines(stretch: Sequence[_StorySentence], weights: Mapping[str, float], *, whole: bool) -> Iterator[_SpokenPassage]:
     """Yield the passages of a stretch in order: neighbouring sentences of one text that are worth anything.
 
     `whole`: a short text is one passage.
     """
     known: set[str] = set()
-    run: list[_ToldSentence] = []
+    run: list[_StorySentence] = []
     for each in stretch:
         keys = {word for name in each.names for word in key_words(name)}
-        each.weight = _worth(each, len(keys - known))
+        each.weight = _sentence_worth(each, len(keys - known))
         known |= keys
         if run and run[-1].stretch != each.stretch:
-            yield from (_passage(passage, weights) for passage in _passages(run, whole=whole))
+            yield from (_make_passage(passage, weights) for passage in _passages(run, whole=whole))
             run = []
         if each.weight > 0 or run:
             run.append(each)
     if run:
-        yield from (_passage(passage, weights) for passage in _passages(run, whole=whole))
+        yield from (_make_passage(passage, weights) for passage in _passages(run, whole=whole))
 
 
-def _exchanges(passages: Sequence[_SpokenPassage]) -> list[Line]:
+def _passage_lines(passages: Sequence[_SpokenPassage]) -> list[Line]:
     """Return the lines of a leaf: the weightiest spoken passages, with those of adjacent turns."""
     taken: set[int] = set()
     groups: list[list[int]] = []
@@ -454,14 +450,14 @@ def _exchanges(passages: Sequence[_SpokenPassage]) -> list[Line]:
             continue
         group = [place]
         if passages[place].line.weight >= WITH_ANSWERS:
-            beside = (_beside(passages, place, step) for step in (-1, 1))
+            beside = (_adjacent_passage(passages, place, step) for step in (-1, 1))
             group = sorted([place, *(each for each in beside if each >= 0 and each not in taken)])
         taken.update(group)
         groups.append(group)
-    return [_exchange([passages[place] for place in group]) for group in sorted(groups)]
+    return [_join_turns([passages[place] for place in group]) for group in sorted(groups)]
 
 
-def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
+def _adjacent_passage(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
     """Return the index of the passage in an adjacent turn that answers one; below 0 if there is none."""
     one, other = passages[place], place + step
     while 0 <= other < len(passages) and passages[other].line.position == one.line.position:
@@ -481,7 +477,7 @@ def _beside(passages: Sequence[_SpokenPassage], place: int, step: int) -> int:
     return other if answers else -1
 
 
-def _exchange(passages: Sequence[_SpokenPassage]) -> Line:
+def _join_turns(passages: Sequence[_SpokenPassage]) -> Line:
     """Join the words of several turns into one line, with the name of each speaker."""
     lines = [each.line for each in passages]
     if len(lines) == 1:
@@ -498,7 +494,7 @@ def _exchange(passages: Sequence[_SpokenPassage]) -> Line:
     )
 
 
-def _passages(run: Sequence[_ToldSentence], *, whole: bool) -> Iterator[list[_ToldSentence]]:
+def _passages(run: Sequence[_StorySentence], *, whole: bool) -> Iterator[list[_StorySentence]]:
     """Split the sentences of a text, the first of which is worth something, into passages that stand alone."""
     last = max(place for place, each in enumerate(run) if each.weight > 0)
     if whole and not run[0].recap and sum(len(each.text) + 1 for each in run[: last + 1]) <= WHOLE_TURN:
@@ -506,12 +502,12 @@ def _passages(run: Sequence[_ToldSentence], *, whole: bool) -> Iterator[list[_To
         return
     for is_told, part in groupby(run, key=lambda each: each.weight > 0):
         if is_told:
-            yield from _in_passages(list(part))
+            yield from _split_passages(list(part))
 
 
-def _in_passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
+def _split_passages(run: Sequence[_StorySentence]) -> list[list[_StorySentence]]:
     enough, most = RECAP_PASSAGE if run[0].recap else PASSAGE
-    out: list[list[_ToldSentence]] = []
+    out: list[list[_StorySentence]] = []
     size = 0
     for each in run:
         points = each.text[:1].islower() or _SAYS.points_back.match(each.text)
@@ -527,7 +523,7 @@ def _in_passages(run: Sequence[_ToldSentence]) -> list[list[_ToldSentence]]:
     return out
 
 
-def _worth(each: _ToldSentence, new: int) -> float:
+def _sentence_worth(each: _StorySentence, new: int) -> float:
     """Return the worth of a sentence with `new` new names; 0 for idle talk."""
     if is_heading(each.text) or each.telling < (BESIDE if each.recap else IDLE):
         return 0.0
@@ -539,18 +535,18 @@ def _worth(each: _ToldSentence, new: int) -> float:
     return weight if balanced(each.text) else weight * 0.6
 
 
-def _is_idle(each: _ToldSentence) -> bool:
+def _is_idle(each: _StorySentence) -> bool:
     return is_chatter(each.text) and not (each.narrated and each.turns)
 
 
-def _passage(sentences: Sequence[_ToldSentence], weights: Mapping[str, float]) -> _SpokenPassage:
+def _make_passage(sentences: Sequence[_StorySentence], weights: Mapping[str, float]) -> _SpokenPassage:
     message = sentences[0].message
-    authors = [author for author, _ in spoken(message) if author]
+    authors = [author for author, _ in texts_by_author(message) if author]
     audience = None if message.draft.present is None else frozenset([*message.draft.present, *authors])
-    return _SpokenPassage(line=_line(sentences, weights), speaker=next(iter(authors), ""), audience=audience)
+    return _SpokenPassage(line=_join_sentences(sentences, weights), speaker=next(iter(authors), ""), audience=audience)
 
 
-def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Line:
+def _join_sentences(passage: Sequence[_StorySentence], weights: Mapping[str, float]) -> Line:
     """Join the sentences of a passage into one line."""
     first = passage[0]
     text = " ".join(
@@ -573,9 +569,9 @@ def _line(passage: Sequence[_ToldSentence], weights: Mapping[str, float]) -> Lin
     )
 
 
-def _choosable(line: Line) -> Choosable:
+def _sentence_value(line: Line) -> SentenceValue:
     values = {word: mention.weight for mention in line.names for word in key_words(mention.name)}
-    return Choosable(worth=TELLING * line.weight, size=len(line.text), names=values)
+    return SentenceValue(worth=TELLING * line.weight, size=len(line.text), names=values)
 
 
 DEEP_LINES = 160
@@ -600,9 +596,11 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
         for mention in (each for line in part.lines("artifacts") for each in line.names):
             by_slot[slot][mention.name] = by_slot[slot].get(mention.name, 0.0) + mention.weight
             totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
-    story = _story(parts, slot_of, slots, totals)
+    story = _choose_lines(parts, slot_of, slots, totals)
     named = recapped_names(line for part in parts for line in part.lines("story"))
-    names = _kept_names(_of_the_story(shortest_forms(totals), named), [_of_the_story(slot, named) for slot in by_slot])
+    names = _kept_names(
+        _weight_by_recaps(shortest_forms(totals), named), [_weight_by_recaps(slot, named) for slot in by_slot]
+    )
     out: list[Section] = []
     if story:
         out.append(Section(name="story", lines=story))
@@ -612,20 +610,20 @@ def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
     return tuple(out)
 
 
-def _story(
+def _choose_lines(
     parts: Sequence[Summary], slot_of: Sequence[int], slots: int, totals: Mapping[str, float]
 ) -> tuple[Line, ...]:
     """Choose the lines that matter most: recaps first, then others from every period."""
     each = max(CONSIDERED // max(len(parts), 1), 6)
-    heard = _AlreadyTold()
+    heard = _SeenRuns()
     recapped: set[str] = set()
     found: dict[bool, list[Line]] = {True: [], False: []}
-    weighed: dict[bool, list[Choosable]] = {True: [], False: []}
+    weighed: dict[bool, list[SentenceValue]] = {True: [], False: []}
     for part, slot in zip(parts, slot_of, strict=True):
         told = part.lines("story")
         weightiest = sorted(range(len(told)), key=lambda place: -told[place].weight)[:each]
         for line in (told[place] for place in sorted(weightiest)):
-            new = heard.new(line.text)
+            new = heard.new_share(line.text)
             if new < LEAST_NEW:
                 continue
             recap = line.weight >= RECAP
@@ -640,12 +638,12 @@ def _story(
                 recapped |= said
             worth = TELLING * line.weight * (new if recap else 1.0)
             found[recap].append(line)
-            weighed[recap].append(Choosable(worth=worth, size=len(line.text), names=names, slot=slot))
+            weighed[recap].append(SentenceValue(worth=worth, size=len(line.text), names=names, slot=slot))
     recaps = choose(weighed[True], int(DEEP_LINES * RECAPS_SHARE), slots=slots)
     named = {word for place in recaps for word in weighed[True][place].names}
     others = choose(weighed[False], DEEP_LINES - len(recaps), slots=slots, known=named)
     kept = [*(found[True][place] for place in recaps), *(found[False][place] for place in others)]
-    return tuple(sorted(kept, key=lambda line: line.told_at))
+    return tuple(sorted(kept, key=lambda line: line.placed_at))
 
 
 LEAST_NEW = 0.25
@@ -658,13 +656,13 @@ UNKNOWN = 0.3
 """Factor for a name that no recap knows: it may be of the table, and not of the story."""
 
 
-class _AlreadyTold:
+class _SeenRuns:
     """The word runs seen so far, independent of how they were split into lines."""
 
     def __init__(self) -> None:
         self._runs: set[int] = set()
 
-    def new(self, text: str) -> float:
+    def new_share(self, text: str) -> float:
         """Return the share of a text's word runs that are new, from 0 to 1, and add them."""
         words = WORDS.findall(text.lower())
         runs = {hash(tuple(words[place : place + RUN])) for place in range(max(len(words) - RUN + 1, 1))}
@@ -685,7 +683,7 @@ def name_worth(name: str, known: Collection[str]) -> float:
     return 1.0 if not known or any(word in known for word in key_words(name)) else UNKNOWN
 
 
-def _of_the_story(worth: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
+def _weight_by_recaps(worth: Mapping[str, float], known: Collection[str]) -> dict[str, float]:
     return {name: value * name_worth(name, known) for name, value in worth.items()}
 
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import neutralise
-from ireneo.log.calls import ran_by_user, without_reminders
-from ireneo.log.message import Message, as_said, is_own_block, without_recalled
+from ireneo.grounding.claims import quote_instructions
+from ireneo.log.calls import user_commands, without_reminders
+from ireneo.log.message import Message, is_own_block, messages_without_recalled, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.choices import (
     BARE_CHOICE,
@@ -21,48 +21,48 @@ from ireneo.summaries.choices import (
     find_choices,
     is_options,
     options_line,
-    stands_at_list,
+    refers_to_list,
     without_rejected,
 )
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
-    again,
+    approach_of_step,
     dead_ends,
-    key,
-    overturned,
-    said_in_refusal,
-    succeeded,
-    told_with_way_out,
-    way_out,
-    with_checks_got_over,
-    worked,
+    find_way_out,
+    is_overturned,
+    last_successes,
+    merge_dead_ends,
+    overcome_failures,
+    refusal_words,
+    split_resolved_checks,
+    with_way_out,
 )
 from ireneo.summaries.outputs import (
     SHOWN_OUTPUT,
-    cut_short,
-    errors,
+    error_lines,
     found_nothing,
-    measured,
+    measurements,
     report_in,
-    shown_output,
+    shorten_output,
+    truncation_note,
 )
 from ireneo.summaries.own_words import answers_in, without_diffs
-from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
+from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
-from ireneo.summaries.statements import FEWEST_WORDS, asks, defined, prose, prose_worth
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, sentences, short_path, signature, steps
+from ireneo.summaries.statements import FEWEST_WORDS, defined_name, is_request, prose, prose_worth
+from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, normalise_error, sentences, short_path, steps
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
     REPLACED_CODE,
-    Gone,
-    changes,
-    definition,
-    heaviest,
-    merged,
-    named,
-    seen,
-    shows_text,
-    taken_out,
+    RemovedCode,
+    brought_text,
+    change_lines,
+    defined_name_of,
+    findings,
+    heaviest_lines,
+    merge_mentions,
+    needed_names,
+    removed_lines,
     without_removed,
 )
 
@@ -174,38 +174,38 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
 
     With `ends_turn` the last words are the turn's answer, and the last outcome is the turn's.
     """
-    messages, goal = as_said(messages), without_recalled(goal)
+    messages, goal = messages_without_recalled(messages), without_recalled(goal)
     done = steps(messages)
-    said = _said(messages)
-    given_up, got_over = dead_ends(done), worked(done)
+    said = _agent_sentences(messages)
+    given_up, got_over = dead_ends(done), overcome_failures(done)
     return _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
-            "direction": list(_answers(done)),
-            "strategy": _offered(messages, ends_turn=ends_turn),
+            "direction": list(_user_answers(done)),
+            "strategy": _offered_options(messages, ends_turn=ends_turn),
             "discoveries": [
                 *said,
-                *_harmless(_reported(done)),
-                *_harmless(seen(done)),
+                *_without_instructions(_agent_reports(done)),
+                *_without_instructions(findings(done)),
             ],
             "operations": [
-                *_harmless(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
-                *_harmless(_done_by_user(messages)),
-                *_acts([step for step in done if step.result is not None and not step.failed]),
+                *_without_instructions(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
+                *_without_instructions(_user_commands(messages)),
+                *_act_lines([step for step in done if step.result is not None and not step.failed]),
             ],
             "dead_ends": given_up,
             "worked": got_over,
-            "artifacts": list(changes(done)),
-            REPLACED_CODE: taken_out(done),
-            "open": _asked(messages, ends_turn=ends_turn),
+            "artifacts": list(change_lines(done)),
+            REPLACED_CODE: removed_lines(done),
+            "open": _closing_question(messages, ends_turn=ends_turn),
             "state": state_lines(done, messages),
-            "names": _names_line(named(messages, done), messages),
-            "status": [_status(messages, done, ends_turn=ends_turn)],
+            "names": _names_line(needed_names(messages, done), messages),
+            "status": [_status_line(messages, done, ends_turn=ends_turn)],
         }
     )
 
 
-def _acts(done: Sequence[Step]) -> list[Line]:
+def _act_lines(done: Sequence[Step]) -> list[Line]:
     """A list of the acts, if there is nothing else to show."""
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
@@ -219,15 +219,15 @@ def _acts(done: Sequence[Step]) -> list[Line]:
     return [replace(done[-1].line(f"I {'; '.join(told)}.", ACTED), verbs=ACTS)] if told else []
 
 
-def _harmless(lines: Iterable[Line]) -> list[Line]:
+def _without_instructions(lines: Iterable[Line]) -> list[Line]:
     """Drop lines of tool output that are worded as instructions to a model."""
-    return [line for line in lines if _neutral(line.text) == line.text]
+    return [line for line in lines if _mark_instructions(line.text) == line.text]
 
 
 @lru_cache(maxsize=8_192)
-def _neutral(text: str) -> str:
+def _mark_instructions(text: str) -> str:
     """Mark text that is worded as an instruction; cached, since deeper summaries repeat the lines."""
-    return neutralise(text)
+    return quote_instructions(text)
 
 
 _TAGGED_TITLE = lazy_re(r"^<[a-z_-]{2,40}>[ \t]*\r?\n(?P<title>[^\n<]{8,200})$", re.MULTILINE)
@@ -249,7 +249,7 @@ def user_lines(message: Message) -> list[Line]:
     return out
 
 
-def _said(messages: Sequence[Message]) -> list[Line]:
+def _agent_sentences(messages: Sequence[Message]) -> list[Line]:
     """The agent's sentences."""
     out: list[Line] = []
     for message in messages:
@@ -262,20 +262,20 @@ def _said(messages: Sequence[Message]) -> list[Line]:
     return out
 
 
-def _offered(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+def _offered_options(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     """The options that the user is asked to choose from at the end of a turn."""
     spoken = [each for each in messages if each.role == "assistant" and each.draft.origin == "spoken" and each.text]
     options = options_line(spoken[-1]) if ends_turn and spoken and not spoken[-1].draft.calls else None
     return [options] if options else []
 
 
-def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+def _closing_question(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
     """The agent's question at the end of a turn."""
     last = _last_question(messages)
     if not ends_turn or last is None:
         return []
-    asked = [text for text in prose(last.text) if asks(text)][-1]
-    if (options := options_line(last)) and stands_at_list(last.text):
+    asked = [text for text in prose(last.text) if is_request(text)][-1]
+    if (options := options_line(last)) and refers_to_list(last.text):
         # An answer such as "2" means nothing without them.
         asked = f"{_without_options(asked, options)} {options.text.removeprefix(LIST)}".strip()
     text = f"{I_ASKED}{asked}"
@@ -292,14 +292,16 @@ def _without_options(asked: str, options: Line) -> str:
 def _last_question(messages: Sequence[Message]) -> Message | None:
     said = [message for message in messages if message.role == "assistant" and message.draft.origin == "spoken"]
     worked = max((message.position for message in messages if message.draft.calls), default=-1)
-    return next((each for each in reversed(said) if each.position > worked and any(map(asks, prose(each.text)))), None)
+    return next(
+        (each for each in reversed(said) if each.position > worked and any(map(is_request, prose(each.text)))), None
+    )
 
 
-def _answers(done: Sequence[Step]) -> Iterator[Line]:
+def _user_answers(done: Sequence[Step]) -> Iterator[Line]:
     """The user's words in tool results: reasons of refusals, and answers to questions."""
     for step in done:
-        if step.rejected and (words := said_in_refusal(step)):
-            yield step.line(words, RULED, subject=_meant(step))
+        if step.was_rejected and (words := refusal_words(step)):
+            yield step.line(words, RULED, subject=_refused_action(step))
         elif step.action.kind != "ask" or step.failed or step.result is None:
             continue
         elif answers := answers_in(step.result):
@@ -311,19 +313,19 @@ def _answers(done: Sequence[Step]) -> Iterator[Line]:
                 yield step.line(text, RULED - 1)
 
 
-def _meant(step: Step) -> str:
+def _refused_action(step: Step) -> str:
     """The action of a refused call."""
     action = step.action
     if action.shell:
         return f"`{clip(action.subject, 110)}`"
     new = next(
-        (name for line in action.added.splitlines() if (name := defined(line)) and name not in action.removed), ""
+        (name for line in action.added.splitlines() if (name := defined_name(line)) and name not in action.removed), ""
     )
     deed = {"edit": "my edit of", "write": "my writing of"}.get(action.kind, f"my {action.kind} of")
     return f"{deed} {short_path(action.subject)}" + (f" (`{new}`)" if new else "")
 
 
-def _reported(done: Sequence[Step]) -> Iterator[Line]:
+def _agent_reports(done: Sequence[Step]) -> Iterator[Line]:
     """The reports of other agents."""
     for step in done:
         if (
@@ -341,50 +343,50 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
     last = {_whole_command(step): place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
-        if kind == "ask" or shows_text(step) or (kind == "use" and "prompt" in step.call.arguments):
+        if kind == "ask" or brought_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # Answers of the user, pages and reports are represented by their sentences.
-        output = step.answered
-        named = _named(step)
+        output = step.cleaned_output
+        named = _describe_step(step)
         if step.failed_itself:
-            yield from () if key(step) in told else _failure(step, named, done[place + 1 :])
-        elif step.rejected and kind == "plan":
+            yield from () if approach_of_step(step) in told else _failure_line(step, named, done[place + 1 :])
+        elif step.was_rejected and kind == "plan":
             continue  # The user's next message says what is wanted instead.
-        elif step.rejected and not said_in_refusal(step):
-            yield step.line(f"The user refused {_meant(step)}.", REFUSED)
+        elif step.was_rejected and not refusal_words(step):
+            yield step.line(f"The user refused {_refused_action(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
-        elif kind in ("read", "search") and (part := _in_part(kind, output)):
-            yield _outcome(step, f"{named} {part}.", IN_PART)
+        elif kind in ("read", "search") and (part := _completeness_note(kind, output)):
+            yield _outcome_line(step, f"{named} {part}.", IN_PART)
         elif not output.strip() and (ran := _ran_silently(step)):
-            yield _outcome(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
+            yield _outcome_line(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         else:
-            yield from _came_back(step, named, messages)
+            yield from _result_line(step, named, messages)
 
 
-def _came_back(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
+def _result_line(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
     """The result of a call that didn't fail."""
-    kind, output = step.action.kind, step.answered
-    wrong = errors(output, 200) if kind == "check" else ""
-    if kind == "check" and step.ended_unseen:
-        if said := wrong or shown_output(output):
-            yield replace(_outcome(step, f"{named} → {said}", RAN), verbs=RAN_ONLY)
+    kind, output = step.action.kind, step.cleaned_output
+    wrong = error_lines(output, 200) if kind == "check" else ""
+    if kind == "check" and step.has_unknown_end:
+        if said := wrong or shorten_output(output):
+            yield replace(_outcome_line(step, f"{named} → {said}", RAN), verbs=RAN_ONLY)
     elif kind == "check":
-        yield _outcome(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
-    elif kind in ("run", "use") and (figures := measured(output)):
-        yield _outcome(step, f"{named} → {figures}", MEASURED)
-    elif part := cut_short(output):
-        yield _outcome(step, f"{named} was shown in part only: {part}.", IN_PART)
-    elif said := shown_output(output, _said_after(messages, step)):
-        yield _outcome(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
+        yield _outcome_line(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
+    elif kind in ("run", "use") and (figures := measurements(output)):
+        yield _outcome_line(step, f"{named} → {figures}", MEASURED)
+    elif part := truncation_note(output):
+        yield _outcome_line(step, f"{named} was shown in part only: {part}.", IN_PART)
+    elif said := shorten_output(output, _next_agent_words(messages, step)):
+        yield _outcome_line(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
 
 
-def _in_part(kind: ActionKind, output: str) -> str:
+def _completeness_note(kind: ActionKind, output: str) -> str:
     """A remark if a search found nothing or a tool showed only a part of its output; empty otherwise."""
     if kind == "search" and found_nothing(output):
         return "found nothing"
-    return f"was shown in part only: {part}" if (part := cut_short(output)) else ""
+    return f"was shown in part only: {part}" if (part := truncation_note(output)) else ""
 
 
 def _whole_command(step: Step) -> str:
@@ -392,7 +394,7 @@ def _whole_command(step: Step) -> str:
     return step.command if step.action.subject.endswith(CUT) else step.action.subject
 
 
-def _named(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     """The name of a call: its command or subject; for a long command, the purpose that the agent gave."""
     kind, subject = step.action.kind, step.action.subject
     if not step.action.shell and kind != "use":
@@ -402,20 +404,20 @@ def _named(step: Step) -> str:
     return clip(meant, NAMED) if meant else f"`{clip(subject, NAMED)}`"
 
 
-def _failure(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:
+def _failure_line(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:
     """A call that failed; of a change that was made after all only why, unless the file was just not read."""
-    wrong = errors(step.answered) or step.why
+    wrong = error_lines(step.cleaned_output) or step.failure_reason
     made = (each.action.subject for each in later if each.action.kind in CHANGES and not each.failed)
     if step.action.kind not in CHANGES or step.action.subject not in made:
-        yield _outcome(step, f"{named} failed{wrong and f': {wrong}'}", 3.5 if wrong else UNTOLD)
+        yield _outcome_line(step, f"{named} failed{wrong and f': {wrong}'}", 3.5 if wrong else UNTOLD)
     elif (said := next(sentences(wrong), "").rstrip(".")) and not _UNREAD.search(said):
         yield step.line(f"An edit of {short_path(step.action.subject)} failed at first: {said}.", MADE_AFTER_ALL)
 
 
-def _done_by_user(messages: Sequence[Message]) -> Iterator[Line]:
+def _user_commands(messages: Sequence[Message]) -> Iterator[Line]:
     """The commands that the user entered; of commands to the harness only what came of them."""
-    for ran in ran_by_user(messages):
-        said = shown_output(ran.output)
+    for ran in user_commands(messages):
+        said = shorten_output(ran.output)
         if ran.shell and ran.command:
             text = f"The user ran `{clip(' '.join(ran.command.split()), LONGEST_MOVE)}`" + (
                 f" → {said}" if said else ""
@@ -443,13 +445,13 @@ def _ran_silently(step: Step) -> str:
     return " ".join(command.split()) if _HAS_EFFECT.search(command) else ""
 
 
-def _said_after(messages: Sequence[Message], step: Step) -> str:
+def _next_agent_words(messages: Sequence[Message], step: Step) -> str:
     """The agent's next words, about what it has just seen."""
     later = (each for each in messages if each.position > step.position and each.role == "assistant")
     return next((message.text for message in later if message.text), "")
 
 
-def _outcome(step: Step, text: str, worth: float) -> Line:
+def _outcome_line(step: Step, text: str, worth: float) -> Line:
     line = step.line(text, worth, subject=step.action.subject, failed=step.failed)
     return replace(line, verbs=((step.action.kind, 1),), shell=step.action.shell)
 
@@ -459,14 +461,15 @@ def _names_line(names: tuple[Mention, ...], messages: Sequence[Message]) -> list
     return [Line(names=names, position=last.position, sources=(last.id,))] if names else []
 
 
-def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
+def _status_line(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
     """COMPLETE, PARTIAL or BLOCKED, by the last outcomes."""
     last = messages[-1]
     ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     changes = [step for step in done if step.action.kind in CHANGES]
     if ran is not None and ran.failed:
-        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last{ran.why and f': {clip(ran.why, 120)}'}"
-    elif changes and all(step.rejected for step in changes):
+        reason = ran.failure_reason and f": {clip(ran.failure_reason, 120)}"
+        failed = f" — {clip(ran.action.subject, STATUS_SUBJECT)} failed last{reason}"
+    elif changes and all(step.was_rejected for step in changes):
         failed = " — the user refused the change"
     else:
         failed = ""
@@ -475,7 +478,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     elif failed:
         text = f"BLOCKED{failed}"
     elif last.role == "assistant" and not last.draft.calls:
-        text = f"COMPLETE{_closing(done)}"
+        text = f"COMPLETE{_closing_check(done)}"
     else:
         text = "PARTIAL — the turn ended without an answer."
     return Line(
@@ -486,9 +489,11 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
     )
 
 
-def _closing(done: Sequence[Step]) -> str:
+def _closing_check(done: Sequence[Step]) -> str:
     check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    return "" if check is None or check.failed or check.ended_unseen else f" — {clip(check.action.subject, 80)} passed"
+    return (
+        "" if check is None or check.failed or check.has_unknown_end else f" — {clip(check.action.subject, 80)} passed"
+    )
 
 
 # Deeper summaries: the lines of those under them, each once, and the last one about each subject.
@@ -498,8 +503,8 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
     return _sections(
         {
-            **_together(children),
-            "goal": _gather(children, "goal")[:1],
+            **_lines_by_section(children),
+            "goal": _lines_of(children, "goal")[:1],
             "status": _last_status(children),
         }
     )
@@ -508,34 +513,34 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     """Write the sections of a goal batch of complete turns: user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
-    messages = as_said(part for part in parts if not isinstance(part, Summary))
+    messages = messages_without_recalled(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
-    carried = [line for message in messages if is_own_block(message.draft) for line in _carried(message)]
-    asked = _fewer_alike([line for message in spoken for line in _answering(parts, message)])
-    lifts = _in_order([*_gather(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
-    pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
-    kept = _together(work)
+    carried = [line for message in messages if is_own_block(message.draft) for line in _block_statements(message)]
+    asked = _merge_repeated([line for message in spoken for line in _user_message_lines(parts, message)])
+    lifts = _by_position([*_lines_of(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
+    pins = [*_lines_of(work, "constraints"), *(line for message in messages for line in find_pins(message))]
+    kept = _lines_by_section(work)
     for name in ("strategy", "discoveries"):
         kept[name] = _with_answered_raised(kept.get(name, ()), spoken)
     choices = find_choices(parts, {part.id: part.lines("strategy") for part in work})
     kept = {name: without_rejected(lines, choices) for name, lines in kept.items()}
     told = (line for line in kept["strategy"] if not is_options(line))
-    kept["strategy"] = _in_order([*told, *(each.line for each in choices)])
+    kept["strategy"] = _by_position([*told, *(each.line for each in choices)])
     chosen = {each.line.position for each in choices}
     asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
     # The chosen option is shown with the question, so the rejected ones need not be repeated.
     asked = [
         replace(line, subject="", verbs=()) if line.position in chosen and line.subject else line for line in asked
     ]
-    kept["direction"] = _in_order([*asked, *kept.get("direction", ())])
+    kept["direction"] = _by_position([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
-    kept["constraints"], kept["lifted"] = standing(pins, lifts), lifts
-    kept["goal"] = _arc(asked, work)
-    kept["status"] = _gather(work[-1:], "status")
+    kept["constraints"], kept["lifted"] = valid_pins(pins, lifts), lifts
+    kept["goal"] = _goal_arc(asked, work)
+    kept["status"] = _lines_of(work[-1:], "status")
     return _sections(kept)
 
 
-def _answering(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
+def _user_message_lines(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
     """The lines of a user's message; if it is short, with the question that it answers."""
     lines = user_lines(message)
     if len(lines) != 1 or len(lines[0].text) > FEW_WORDS:
@@ -550,11 +555,11 @@ def _answering(parts: Sequence[Summary | Message], message: Message) -> list[Lin
     return [replace(lines[0], subject=clip(question, LONGEST_HEADED), verbs=ANSWERED_ASKED)]
 
 
-def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
+def _merge_repeated(asked: Iterable[Line]) -> list[Line]:
     """Merge repeated lines of the user, equal but for numbers and names, into the first, its count, and the last."""
     alike: dict[str, list[Line]] = {}
     for line in asked:
-        alike.setdefault(f"{line.subject} {signature(line.text)}", []).append(line)
+        alike.setdefault(f"{line.subject} {normalise_error(line.text)}", []).append(line)
     out: list[Line] = []
     for lines in alike.values():
         times = sum(dict(line.verbs).get("said", 1) for line in lines)
@@ -562,7 +567,7 @@ def _fewer_alike(asked: Iterable[Line]) -> list[Line]:
         # The count of the first includes the last.
         last = replace(lines[-1], verbs=(("said", 0),))
         out += [replace(lines[0], verbs=(("said", times),)), last] if often else lines
-    return _in_order(out)
+    return _by_position(out)
 
 
 def _with_answered_raised(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
@@ -579,38 +584,38 @@ def _with_answered_raised(lines: Sequence[Line], spoken: Sequence[Message]) -> l
 
 def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
-    kept = _together(children)
-    kept["constraints"] = standing(_gather(children, "constraints"), kept.get("lifted", []))
-    kept["direction"] = _fewer_alike(kept.get("direction", ()))
-    kept["goal"] = _arc(kept["direction"], children)
-    kept["status"] = _gather(children[-1:], "status")
+    kept = _lines_by_section(children)
+    kept["constraints"] = valid_pins(_lines_of(children, "constraints"), kept.get("lifted", []))
+    kept["direction"] = _merge_repeated(kept.get("direction", ()))
+    kept["goal"] = _goal_arc(kept["direction"], children)
+    kept["status"] = _lines_of(children[-1:], "status")
     return _sections(kept)
 
 
-def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
+def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     """The lines of adjacent summaries by section, without outdated ones."""
     kept: dict[SectionName, list[Line]] = {}
     for child in children:
         for section in child.sections:
             kept.setdefault(section.name, []).extend(section.lines)
-    gone = Gone(kept.get(REPLACED_CODE, ()))
+    gone = RemovedCode(kept.get(REPLACED_CODE, ()))
     for name in ABOUT:
-        kept[name] = [gone.told(line) for line in kept.get(name, ())]
-    kept[REPLACED_CODE] = _newest_of_each(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
+        kept[name] = [gone.mark_removed(line) for line in kept.get(name, ())]
+    kept[REPLACED_CODE] = _newest_by_subject(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
     kept["discoveries"] = without_removed(kept)
-    kept["dead_ends"] = _still_dead(children)
+    kept["dead_ends"] = _open_dead_ends(children)
     acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
-    acts, passed = with_checks_got_over(acts, kept.get("artifacts", ()))
-    kept["worked"] = _in_order([*kept.get("worked", ()), *_got_over(children), *passed])
-    kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), definition)
+    acts, passed = split_resolved_checks(acts, kept.get("artifacts", ()))
+    kept["worked"] = _by_position([*kept.get("worked", ()), *_resolved_dead_ends(children), *passed])
+    kept["artifacts"] = _newest_by_subject(kept.get("artifacts", ()), defined_name_of)
     # Why a check failed may be asked after it passed.
-    kept["operations"] = _newest_of_each(
+    kept["operations"] = _newest_by_subject(
         acts, lambda line: "" if line.failed and "check" in dict(line.verbs) else line.subject
     )
     kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
-    kept["names"] = [replace(names[-1], names=merged(names))] if names else []
+    kept["names"] = [replace(names[-1], names=merge_mentions(names))] if names else []
     return kept
 
 
@@ -628,55 +633,57 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        kept = heaviest(fresh, LIMITS.get(name, OTHER_LIMIT))
+        kept = heaviest_lines(fresh, LIMITS.get(name, OTHER_LIMIT))
         if name not in QUOTED:
-            kept = [replace(line, text=_neutral(line.text)) for line in kept]
+            kept = [replace(line, text=_mark_instructions(line.text)) for line in kept]
         if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
 
 
-def _newest_of_each(lines: Iterable[Line], about: Callable[[Line], str]) -> list[Line]:
+def _newest_by_subject(lines: Iterable[Line], about: Callable[[Line], str]) -> list[Line]:
     """The last line about each thing, and all lines about nothing."""
     lines = list(lines)
     last = {name: place for place, line in enumerate(lines) if (name := about(line))}
     return [line for place, line in enumerate(lines) if not (name := about(line)) or last[name] == place]
 
 
-def _gather(children: Iterable[Summary], name: SectionName) -> list[Line]:
+def _lines_of(children: Iterable[Summary], name: SectionName) -> list[Line]:
     return [line for child in children for line in child.lines(name)]
 
 
-def _in_order(lines: Iterable[Line]) -> list[Line]:
+def _by_position(lines: Iterable[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: line.position)
 
 
-def _still_dead(children: Sequence[Summary]) -> list[Line]:
+def _open_dead_ends(children: Sequence[Summary]) -> list[Line]:
     """The dead ends that did not succeed later; repeated ones once, with their count."""
-    got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
-    done = succeeded(_gather(children, "operations"), _gather(children, "artifacts"))
+    got_over = {line.subject: line.position for line in _lines_of(children, "worked") if line.subject}
+    done = last_successes(_lines_of(children, "operations"), _lines_of(children, "artifacts"))
     out: dict[str, Line] = {}
-    for line in _gather(children, "dead_ends"):
-        if got_over.get(line.subject, -1) > line.position or overturned(line, done):
+    for line in _lines_of(children, "dead_ends"):
+        if got_over.get(line.subject, -1) > line.position or is_overturned(line, done):
             continue
         name = line.subject or line.text
-        out[name] = again(out[name], line) if name in out and line.subject else line
+        out[name] = merge_dead_ends(out[name], line) if name in out and line.subject else line
     return list(out.values())
 
 
-def _got_over(children: Sequence[Summary]) -> list[Line]:
+def _resolved_dead_ends(children: Sequence[Summary]) -> list[Line]:
     """The dead ends for which a later block found a way out."""
-    done = succeeded(_gather(children, "operations"), _gather(children, "artifacts"))
-    return [told_with_way_out(line, way) for line in _gather(children, "dead_ends") if (way := way_out(line, done))]
+    done = last_successes(_lines_of(children, "operations"), _lines_of(children, "artifacts"))
+    return [with_way_out(line, way) for line in _lines_of(children, "dead_ends") if (way := find_way_out(line, done))]
 
 
 def _last_status(children: Sequence[Summary]) -> list[Line]:
     """The last status; if the last stretch ran nothing, the status of what was run before it."""
-    told = _gather(children[-1:], "status")
+    told = _lines_of(children[-1:], "status")
     if not told or told[0].text != "COMPLETE" or children[-1].calls:
         return told
     done = [
-        line for line in _gather(children, "operations") if {"check", "run", "save"} & {verb for verb, _ in line.verbs}
+        line
+        for line in _lines_of(children, "operations")
+        if {"check", "run", "save"} & {verb for verb, _ in line.verbs}
     ]
     last = max(done, key=lambda line: line.position, default=None)
     checks = [line for line in done if "check" in dict(line.verbs)]
@@ -689,7 +696,7 @@ def _last_status(children: Sequence[Summary]) -> list[Line]:
     return [replace(told[0], text=text)]
 
 
-def _carried(message: Message) -> list[Line]:
+def _block_statements(message: Message) -> list[Line]:
     """The statements of a block in a list that was cut before; the messages that it covers are gone."""
     told = [line.strip().removeprefix("- ") for line in message.text.splitlines() if line.strip().startswith("- ")]
     return [
@@ -698,11 +705,11 @@ def _carried(message: Message) -> list[Line]:
     ]
 
 
-def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
+def _goal_arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
     """The first request, the last, and how it ended."""
     if not asked:
         return [line for child in work[:1] for line in child.lines("goal")]
-    ended = [line.text.split(" ")[0] for line in _gather(work[-1:], "status")]
+    ended = [line.text.split(" ")[0] for line in _lines_of(work[-1:], "status")]
     text = f"From “{clip(asked[0].text, 140)}”"
     if len(asked) > 1:
         text += f" to “{clip(asked[-1].text, 140)}”"

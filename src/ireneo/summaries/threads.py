@@ -9,7 +9,7 @@ from ireneo.language.files import CAPITAL
 from ireneo.log.message import short
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import HAND_WEIGHT
-from ireneo.summaries.find_threads import names
+from ireneo.summaries.find_threads import proper_names
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
 
 # An open thread is carried verbatim until it is resolved. Beyond a cap the least valuable are dropped. A dropped thread
@@ -48,7 +48,7 @@ def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[
     """
     closed = set(changes.closed)
     still = [thread for thread in before if thread.id not in closed]
-    kept, dropped = within(list({each.id: each for each in [*still, *changes.opened]}.values()), cap)
+    kept, dropped = keep_within(list({each.id: each for each in [*still, *changes.opened]}.values()), cap)
     return kept, changes.forgotten + dropped
 
 
@@ -69,44 +69,44 @@ def join(stretches: Sequence[ThreadChanges], cap: int) -> ThreadChanges:
                 closed[name] = None
         opened.update({thread.id: thread for thread in stretch.opened})
         forgotten += stretch.forgotten
-    kept, dropped = within(list(opened.values()), cap)
+    kept, dropped = keep_within(list(opened.values()), cap)
     told = tuple(ends[name] for name in closed if name in ends)
     return ThreadChanges(opened=kept, closed=tuple(closed), forgotten=forgotten + dropped, ends=told)
 
 
-def within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...], int]:
+def keep_within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...], int]:
     """Return at most `cap` of `threads`, in their order, and how many were dropped."""
     if len(threads) <= cap:
         return tuple(threads), 0
-    chosen = _seated(threads, max(cap, 0))
+    chosen = _ids_to_keep(threads, max(cap, 0))
     return tuple(thread for thread in threads if thread.id in chosen), len(threads) - len(chosen)
 
 
-def weightiest(threads: Iterable[Thread]) -> list[Thread]:
+def by_value(threads: Iterable[Thread]) -> list[Thread]:
     """Return the threads by their value at the position of the newest, the highest first; of equals the older first."""
     row = list(threads)
     now = max((thread.position for thread in row), default=0)
-    return sorted(row, key=lambda thread: (-_worth(thread, now), thread.position, thread.id))
+    return sorted(row, key=lambda thread: (-_value_at(thread, now), thread.position, thread.id))
 
 
-def lately_open(threads: Sequence[Thread], now: int, age: int, most: int) -> list[Thread]:
+def recently_opened(threads: Sequence[Thread], now: int, age: int, most: int) -> list[Thread]:
     """Return those of `threads`, in their order, that were written by hand, and at most `most` recent others.
 
     Recent means up to `age` messages before the position `now`. Of each message only the weightiest is used.
     """
     found = [each for each in threads if each.weight < HAND_WEIGHT and now - each.position <= age]
-    of_messages = {each.source: each for each in reversed(weightiest(found))}
-    kept = {each.id for each in weightiest(of_messages.values())[:most]}
+    of_messages = {each.source: each for each in reversed(by_value(found))}
+    kept = {each.id for each in by_value(of_messages.values())[:most]}
     return [each for each in threads if each.weight >= HAND_WEIGHT or each.id in kept]
 
 
-def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
+def _ids_to_keep(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
     """Return the ids of the threads that stay: by value, within the shares of a kind and of a pair of people."""
     kinds: Counter[ThreadKind] = Counter()
     pairs: Counter[frozenset[str]] = Counter()
     seated: dict[ThreadId, None] = {}
     waiting: list[ThreadId] = []
-    for thread in weightiest(threads):
+    for thread in by_value(threads):
         pair = frozenset((thread.who, thread.whom)) - {""}
         # Threads without known people are not limited: they may be about different ones.
         crowds = bool(pair) and pairs[pair] >= max(1, int(cap * PAIR_SHARE))
@@ -119,7 +119,7 @@ def _seated(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
     return set([*seated, *waiting][:cap])
 
 
-def _worth(thread: Thread, now: int) -> float:
+def _value_at(thread: Thread, now: int) -> float:
     worth, half = WORTH[thread.kind]
     return worth * thread.weight / (1.0 + (now - thread.position) / half)
 
@@ -128,15 +128,15 @@ def distinct(threads: Sequence[Thread]) -> list[Thread]:
     """Return the threads without quests that have the same object as a newer quest, whoever mentions it."""
     kept: list[Thread] = []
     for thread in reversed(threads):
-        if not any(_says_again(newer, thread) for newer in kept):
+        if not any(_is_same_quest(newer, thread) for newer in kept):
             kept.append(thread)
     return kept[::-1]
 
 
-def _says_again(newer: Thread, thread: Thread) -> bool:
+def _is_same_quest(newer: Thread, thread: Thread) -> bool:
     if not (newer.kind == thread.kind == "quest") or max(thread.weight, newer.weight) >= HAND_WEIGHT:
         return False
-    old, new = ({name.rstrip("s") for name in names(each.text)} for each in (thread, newer))
+    old, new = ({name.rstrip("s") for name in proper_names(each.text)} for each in (thread, newer))
     return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
 
 
@@ -147,13 +147,13 @@ Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
 
-def say_thread(thread: Thread) -> str:
+def render_thread(thread: Thread) -> str:
     """Render a thread as one line: its kind, its people, its text, and its message."""
     words = " ".join(thread.text.split())
     # A thread written by a model names its people in the text, and one whose people aren't known says who speaks.
     named = thread.who in words and thread.whom in words
     quoted = words if named and _SPOKEN.match(words) else f"“{words}”"
-    said = f"{thread.kind}: {quoted}" if named else f"{thread.kind} · {_between(thread)}: {quoted}"
+    said = f"{thread.kind}: {quoted}" if named else f"{thread.kind} · {_render_parties(thread)}: {quoted}"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 
@@ -167,13 +167,13 @@ def thread_lines(
     """
     threads = distinct(threads)
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
-    lines = {thread.id: f"- {say_thread(thread)}" for thread in threads}
+    lines = {thread.id: f"- {render_thread(thread)}" for thread in threads}
     costs = {name: count(line) + 1 for name, line in lines.items()}
-    if sum(costs.values()) + _cost(let_go, count) <= room:
+    if sum(costs.values()) + _line_cost(let_go, count) <= room:
         return [*lines.values(), *filter(None, [let_go])]
-    used = _cost(let_go, count) + (_cost(_no_room(threads), count) if all_told else 0)
+    used = _line_cost(let_go, count) + (_line_cost(_omission_note(threads), count) if all_told else 0)
     chosen = set()
-    for thread in weightiest(threads):
+    for thread in by_value(threads):
         if thread.id in costs and used + costs[thread.id] <= room:
             used += costs[thread.id]
             chosen.add(thread.id)
@@ -181,32 +181,32 @@ def thread_lines(
     if not shown:
         return []
     left = [thread for thread in threads if thread.id not in chosen] if all_told else []
-    return _fitting([*shown, _no_room(left), let_go], room, count)
+    return _lines_that_fit([*shown, _omission_note(left), let_go], room, count)
 
 
-def _fitting(lines: Sequence[str], room: int, count: Count) -> list[str]:
+def _lines_that_fit(lines: Sequence[str], room: int, count: Count) -> list[str]:
     out: list[str] = []
     used = 0
     for line in filter(None, lines):
-        used += _cost(line, count)
+        used += _line_cost(line, count)
         if used > room:
             break
         out.append(line)
     return out
 
 
-def _cost(line: str, count: Count) -> int:
+def _line_cost(line: str, count: Count) -> int:
     return count(line) + 1 if line else 0
 
 
-def _no_room(left: Sequence[Thread]) -> str:
+def _omission_note(left: Sequence[Thread]) -> str:
     """Say how many threads were left out, of which kinds, and where they can be found."""
     kinds = Counter("other" if thread.kind == "open" else thread.kind for thread in left)
     told = ", ".join(f"{number} {kind}{'s' * (number > 1)}" for kind, number in kinds.most_common())
     return f"({len(left)} more open threads, older or less telling, have no room here: {told}.)" if left else ""
 
 
-def _between(thread: Thread) -> str:
+def _render_parties(thread: Thread) -> str:
     if thread.whom:
         return f"{thread.who} → {thread.whom}" if thread.who else f"to {thread.whom}"
     return thread.who

@@ -15,13 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.log.calls import atoms, settled
+from ireneo.log.calls import atoms, complete_prefix
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import rolled_up, without_replaced
-from ireneo.summaries.pins import MAX_PINS, constraints, standing
+from ireneo.summaries.notes import deeper_sections, without_replaced
+from ireneo.summaries.pins import MAX_PINS, constraints, valid_pins
 from ireneo.summaries.policy import CODING, Policy
-from ireneo.summaries.state import as_recorded
+from ireneo.summaries.state import recorded_text_of
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.summary import (
     ANSWERS,
@@ -51,12 +51,12 @@ def leaf_is_full(leaf: Sequence[Atom], following: Atom, policy: Policy) -> bool:
     size = sum(message.tokens for atom in leaf for message in atom)
     if size + sum(message.tokens for message in following) > policy.leaf_max_tokens:
         return True
-    return len(leaf) >= policy.leaf_min_atoms and work_changes(leaf[-1], following)
+    return len(leaf) >= policy.leaf_min_atoms and begins_other_work(leaf[-1], following)
 
 
-def work_changes(before: Atom, after: Atom) -> bool:
+def begins_other_work(before: Atom, after: Atom) -> bool:
     """Whether `after` begins other work: a new plan, or reading and editing after a check or a commit."""
-    done, begun = _kinds(before), _kinds(after)
+    done, begun = _action_kinds(before), _action_kinds(after)
     if "plan" in begun and "plan" not in done:
         return True
     return bool(done & _CLOSING) and bool(begun & (_LOOKING | CHANGES)) and not begun & _CLOSING
@@ -68,7 +68,7 @@ def due_merge(depths: Sequence[int], policy: Policy) -> int:
     return count if len(depths) >= count and len(set(depths[-count:])) == 1 else 0
 
 
-def _kinds(atom: Atom) -> set[ActionKind]:
+def _action_kinds(atom: Atom) -> set[ActionKind]:
     return {understand(call).kind for message in atom for call in message.draft.calls}
 
 
@@ -165,9 +165,9 @@ _USER_SAID = lazy_re(
 )
 
 
-def recorded(shown: str) -> str:
+def recorded_text(shown: str) -> str:
     """The part of a line as a context shows it that its record holds."""
-    shown = as_recorded(shown.strip().removeprefix("- "))
+    shown = recorded_text_of(shown.strip().removeprefix("- "))
     said = _USER_SAID.fullmatch(shown)
     return said["words"] if said else shown
 
@@ -194,17 +194,17 @@ def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, t
     `then` is the atom after those, if there is one: it may end the last block, and is not covered. The result is the
     same for one call over a whole path and a call per message.
     """
-    forest = _Forest(policy)
+    forest = _RowBuilder(policy)
     for item in row:
         forest.restore(item)
-    for atom in atoms([*forest.take_loose(), *following]):
+    for atom in atoms([*forest.take_uncovered(), *following]):
         forest.add(atom)
     if then is not None:
         forest.end_before(then)
     return GrownRow(row=tuple(forest.row()), made=tuple(forest.made))
 
 
-def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
+def cover_open_messages(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
     """Cover messages that no block covers yet, at depth 0, until the block that is due there replaces it."""
     # A summarizer of its own keeps its anchor different from that of the block that replaces it.
     summarizer = f"{policy.summarizer}/open"
@@ -220,15 +220,15 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             loose.append(item)
             continue
         if loose:
-            parts.append(open_block(loose, "", policy))
+            parts.append(cover_open_messages(loose, "", policy))
             loose = []
         if item is not None:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
-    whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
+    whole = _make_parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
     written = [part for part in work if part.is_written]
     if written:
-        sections = rolled_up(whole, work)
+        sections = deeper_sections(whole, work)
         whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
     # Over deeper blocks it says something else of the same messages, and needs another id.
     depth = "" if whole.depth == 1 else f"/{whole.depth}"
@@ -251,7 +251,7 @@ def is_kept(message: Message, policy: Policy) -> bool:
     return bool(names & policy.excluded_tools)
 
 
-def loose_from(row: Sequence[RowItem], policy: Policy) -> int:
+def uncovered_from(row: Sequence[RowItem], policy: Policy) -> int:
     """Index in `row` from which there are only whole atoms that wait for their block."""
     place = len(row)
     messages = list(takewhile(lambda item: isinstance(item, Message), reversed(row)))[::-1]
@@ -272,7 +272,7 @@ class _Turn:
         """Index in `items` of the current run of blocks."""
 
 
-class _Forest:
+class _RowBuilder:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.strategy = strategy_of(policy)
@@ -285,7 +285,7 @@ class _Forest:
         """Take over an item of a known row."""
         if isinstance(item, Summary):
             if item.level == "goal":
-                self._close_openless()
+                self._close_preamble()
                 self.goals.append(item)
             else:
                 self.turns[-1].items.append(item)
@@ -298,15 +298,15 @@ class _Forest:
         if not isinstance(item, Summary) and item.opens_turn:
             self.turns[-1].run = 1
 
-    def take_loose(self) -> list[Message]:
+    def take_uncovered(self) -> list[Message]:
         """Remove the messages at the end of the row that wait for their block, to be added again."""
         items = self.turns[-1].items
-        place = loose_from(items, self.policy)
+        place = uncovered_from(items, self.policy)
         loose = [item for item in items[place:] if isinstance(item, Message)]
         del items[place:]
         return loose
 
-    def _close_openless(self) -> None:
+    def _close_preamble(self) -> None:
         """Put everything before the first turn (a system prompt) in front of the next goal batch."""
         if self.turns[0].opener is None:
             self.goals.extend(self.turns[0].items)
@@ -328,7 +328,7 @@ class _Forest:
         """Close what ends where `atom` begins: a block, the work of a turn, a batch of turns."""
         if atom[0].opens_turn:
             self._end_run(ends_turn=True)
-            self._batch(atom[0])
+            self._make_batch(atom[0])
         elif any(is_kept(message, self.policy) for message in atom):
             self._end_run(ends_turn=False)
         elif self.leaf and self.strategy.ends(self.leaf, atom):
@@ -341,18 +341,18 @@ class _Forest:
         sections = _with_pins(messages, self.strategy.leaf(messages, goal, ends_turn=ends_turn))
         self._push(summary_of("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
-        while count := due_merge(self._depths(), self.policy):
-            self._merge(count)
+        while count := due_merge(self._run_depths(), self.policy):
+            self._merge_newest(count)
 
-    def _depths(self) -> list[int]:
+    def _run_depths(self) -> list[int]:
         turn = self.turns[-1]
         return [item.depth for item in turn.items[turn.run :] if isinstance(item, Summary)]
 
-    def _merge(self, count: int) -> None:
+    def _merge_newest(self, count: int) -> None:
         items = self.turns[-1].items
         children = [item for item in items[-count:] if isinstance(item, Summary)]
         del items[-count:]
-        self._push(_parent("turn", children, children, self.strategy.roll_up(children), self.policy))
+        self._push(_make_parent("turn", children, children, self.strategy.roll_up(children), self.policy))
 
     def _push(self, summary: Summary) -> None:
         self.made.append(summary)
@@ -362,10 +362,10 @@ class _Forest:
         """Close the open block, and merge the blocks of the run into one."""
         if self.leaf:
             self._seal_leaf(ends_turn=ends_turn)
-        if len(self._depths()) > 1:
-            self._merge(len(self._depths()))
+        if len(self._run_depths()) > 1:
+            self._merge_newest(len(self._run_depths()))
 
-    def _batch(self, following: Message) -> None:
+    def _make_batch(self, following: Message) -> None:
         """Make the goal batch that is due before `following`, if any, and deeper ones of batches."""
         turns = [turn for turn in self.turns if turn.opener is not None]
         openers = [turn.opener for turn in turns if turn.opener is not None]
@@ -373,13 +373,13 @@ class _Forest:
             return
         parts = [item for turn in turns for item in turn.items]
         work = [item for item in parts if isinstance(item, Summary)]
-        self._close_openless()
+        self._close_preamble()
         self.turns = [_Turn(None)]
-        self._push_goal(_parent("goal", parts, work, self.strategy.roll_up(parts, turns=True), self.policy))
-        while count := due_merge(_depths_at_end(self.goals), self.policy):
+        self._push_goal(_make_parent("goal", parts, work, self.strategy.roll_up(parts, turns=True), self.policy))
+        while count := due_merge(_trailing_depths(self.goals), self.policy):
             children = [item for item in self.goals[-count:] if isinstance(item, Summary)]
             del self.goals[-count:]
-            self._push_goal(_parent("goal", children, children, self.strategy.roll_up(children), self.policy))
+            self._push_goal(_make_parent("goal", children, children, self.strategy.roll_up(children), self.policy))
 
     def _push_goal(self, summary: Summary) -> None:
         self.made.append(summary)
@@ -394,7 +394,7 @@ class _Forest:
             yield from atom
 
 
-def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
+def _trailing_depths(items: Sequence[RowItem]) -> list[int]:
     """The depths of the adjacent blocks at the end of a row."""
     run = takewhile(lambda item: isinstance(item, Summary), reversed(items))
     return [item.depth for item in run if isinstance(item, Summary)][::-1]
@@ -420,7 +420,7 @@ def summary_of(
     )
 
 
-def _parent(
+def _make_parent(
     level: SummaryLevel,
     parts: Sequence[RowItem],
     children: Sequence[Summary],
@@ -429,8 +429,8 @@ def _parent(
 ) -> Summary:
     """Cover `parts`, adjacent items of a row, by one summary written from `children`."""
     first, last = parts[0], parts[-1]
-    first_id, first_position = _start(first)
-    last_id, last_position = _end(last)
+    first_id, first_position = _start_of(first)
+    last_id, last_position = _end_of(last)
     depths = [child.depth for child in children if child.level == level]
     return Summary(
         id=anchor(level, first_id, last_id, policy.summarizer),
@@ -453,17 +453,17 @@ def _with_pins(parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[S
     if any(section.name == "constraints" for section in sections):
         return tuple(sections)
     pins, lifts = constraints(parts)
-    binding = standing(pins, lifts)[:MAX_PINS]
+    binding = valid_pins(pins, lifts)[:MAX_PINS]
     carried: dict[SectionName, list[Line]] = {"constraints": binding, "lifted": lifts[-MAX_PINS:]}
     missing = [name for name in carried if carried[name] and all(section.name != name for section in sections)]
     return (*sections, *(Section(name=name, lines=tuple(carried[name])) for name in missing))
 
 
-def _start(item: RowItem) -> tuple[MessageId, int]:
+def _start_of(item: RowItem) -> tuple[MessageId, int]:
     return (item.first, item.first_position) if isinstance(item, Summary) else (item.id, item.position)
 
 
-def _end(item: RowItem) -> tuple[MessageId, int]:
+def _end_of(item: RowItem) -> tuple[MessageId, int]:
     return (item.last, item.last_position) if isinstance(item, Summary) else (item.id, item.position)
 
 
@@ -475,7 +475,7 @@ STRETCH = 8
 """An atom that this many chunks don't end is cut off: a call that was never answered."""
 
 
-class Reached(Struct, frozen=True, kw_only=True):
+class RowProgress(Struct, frozen=True, kw_only=True):
     """How far the blocks of a path are written."""
 
     row: tuple[RowItem, ...]
@@ -489,7 +489,7 @@ class Reached(Struct, frozen=True, kw_only=True):
 class WorkPath:
     """An agent's work along one path: stored blocks, and those that are written on demand."""
 
-    def __init__(self, reader: PathReader, policy: Policy, reached: Reached | None = None) -> None:
+    def __init__(self, reader: PathReader, policy: Policy, reached: RowProgress | None = None) -> None:
         """Stand on the end of a path; `reached` is how far its blocks are written, where known."""
         self.reader = reader
         self.head = reader.head
@@ -500,7 +500,7 @@ class WorkPath:
         self._made: dict[SummaryId, Summary] = {}
 
     @property
-    def made(self) -> list[Summary]:
+    def new_summaries(self) -> list[Summary]:
         """The new summaries, each after its sources."""
         return list(self._made.values())
 
@@ -513,7 +513,7 @@ class WorkPath:
         if last < 0:
             return []
         if self._reached is None or self._reached.position > last + 1:
-            self._reached = self.stored(last)
+            self._reached = self.stored_row(last)
         while last - self._reached.position >= CHUNK:
             self._reached = self.advance(self._reached, last)
             self.keep(self._reached.made)
@@ -522,7 +522,7 @@ class WorkPath:
         self.keep(growth.made)
         return list(growth.row)
 
-    def stored(self, last: int) -> Reached:
+    def stored_row(self, last: int) -> RowProgress:
         """The stored blocks of the path up to position `last`, with the messages between them.
 
         A block ends where the next atom says so. On another branch it may have ended earlier than it does here: from
@@ -536,21 +536,21 @@ class WorkPath:
             row.extend(self.reader.path(position, summary.first_position - 1))
             row.append(summary)
             position = summary.last_position + 1
-        return Reached(row=tuple(row), position=position)
+        return RowProgress(row=tuple(row), position=position)
 
-    def advance(self, reached: Reached, last: int) -> Reached:
+    def advance(self, reached: RowProgress, last: int) -> RowProgress:
         """Extend the blocks over the next chunk of the path, in whole atoms, at most up to position `last`."""
         begin = reached.position
         for size in (CHUNK, CHUNK * STRETCH):
             messages = self.reader.path(begin, min(begin + size - 1, last))
-            end = settled(messages)
+            end = complete_prefix(messages)
             if end:
                 break
         else:
             groups = atoms(messages)
             end = len(messages) - (len(groups[-1]) if len(groups) > 1 else 0)
         growth = grow(reached.row, messages[:end], self.policy)
-        return Reached(row=growth.row, position=begin + end, made=growth.made)
+        return RowProgress(row=growth.row, position=begin + end, made=growth.made)
 
     def parts(self, summary: Summary) -> list[RowItem]:
         """The row that a summary was written from: its sources, and the messages between them."""
@@ -567,7 +567,7 @@ class WorkPath:
         row.extend(self.reader.path(position, summary.last_position))
         return row
 
-    def best(self, row: Sequence[RowItem], known: tuple[str, ...] | None) -> list[RowItem]:
+    def with_best_texts(self, row: Sequence[RowItem], known: tuple[str, ...] | None) -> list[RowItem]:
         """The row with the best text of each block."""
         blocks = tuple(item for item in row if isinstance(item, Summary))
         if not blocks:

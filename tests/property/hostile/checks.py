@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ireneo import Context, Message, Session, Summary
-from ireneo.grounding.check import error_text
-from ireneo.grounding.claims import instruction_like
+from ireneo.grounding.check import is_error_text
+from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Line, SectionName
@@ -101,13 +101,13 @@ def decent(summary: Summary, path: Sequence[Message]) -> None:
     shown = raw_text([message for message in path if message.role != "system"]).casefold()
     for name, line in lines_of(summary):
         told = WORK.say(name, line, [mention.name for mention in line.names]).removeprefix("- ")
-        assert not error_text(told), f"{name} of {summary.id} is an error text: {told}"
+        assert not is_error_text(told), f"{name} of {summary.id} is an error text: {told}"
         outside = _OUTSIDE.search(told)
         spoken_of = outside and outside[0].split()[-1].casefold() in shown
         assert not outside or spoken_of, f"{name} of {summary.id} tells from outside: {told}"
         # What users asked for is quoted as it was said.
         quoted = name in ("goal", "direction", "constraints", "lifted")
-        assert quoted or not instruction_like(told), f"{name} of {summary.id} carries an instruction: {told}"
+        assert quoted or not has_instruction(told), f"{name} of {summary.id} carries an instruction: {told}"
 
 
 def honest(summary: Summary, path: Sequence[Message]) -> None:

@@ -13,7 +13,7 @@ from ireneo.context.view import ContextOptions
 from ireneo.engine.context import ContextCache, context
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
-from ireneo.log.calls import running_turn
+from ireneo.log.calls import last_user_index
 from ireneo.log.message import Message, Part, Thinking
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
@@ -225,7 +225,7 @@ async def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(
                 shown = {key: block for _, key, block in shown_thoughts(now)}
                 for key, block in shown.items():
                     assert block == written(path[home[key]], key)
-                running = await session.messages(running_turn(await session.messages()))
+                running = await session.messages(last_user_index(await session.messages()))
                 if fits(running, budget, preset):
                     assert {key for message in running for key in keys(message.draft)} <= set(shown)
             await session.append(draft)

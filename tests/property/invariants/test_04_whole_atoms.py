@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Message, Session, chat_format
 from ireneo.formats.chat.format import Payload
-from ireneo.log.calls import atoms, torn
+from ireneo.log.calls import atoms, incomplete_prefix
 from ireneo.log.message import chain
 
 from .houses import calm, stores
@@ -67,6 +67,6 @@ def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list
 def test_behind_what_may_be_torn_the_atoms_are_those_of_the_whole_path(steps: list[str], place: int) -> None:
     path = told(steps)
     tail = path[place % (len(path) + 1) :]
-    sound = tail[torn(tail) :]
+    sound = tail[incomplete_prefix(tail) :]
     whole = {group[0].position for group in atoms(path)}
     assert {group[0].position for group in atoms(sound)} <= whole

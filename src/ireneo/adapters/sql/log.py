@@ -44,8 +44,8 @@ from ireneo.log.message import (
     Part,
     Role,
     author_of_message,
+    people_in,
     terms_of_stored,
-    voices_in,
 )
 from ireneo.log.tree import MAIN, PathRange, SessionKey
 from ireneo.memories.index import (
@@ -441,7 +441,7 @@ class SqlLog(Port, LogPort):
         found: set[str] = set()
         for letters in ('"author":', '"present":') if name is None else (msgspec.json.encode(name).decode(),):
             for (parts,) in self._of(space).scan("parts_with", space=space, session=session, letters=letters):
-                found.update(voices_in(read_parts(parts)))
+                found.update(people_in(read_parts(parts)))
                 if name is not None and name in found:
                     return frozenset((name,))
         return frozenset(found) if name is None else frozenset()

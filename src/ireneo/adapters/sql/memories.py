@@ -28,7 +28,7 @@ from ireneo.lessons.guard import TrapIndex
 from ireneo.lessons.needles import VERSION
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
-from ireneo.memories.record import Kind, MemoryId, Record, project_of
+from ireneo.memories.record import Kind, MemoryId, Record, evidence_project
 from ireneo.patterns import readable
 from ireneo.ports.memories import LearnedFile, LedgerPort, MemoriesPort, MemoryFilter, RunsPort, TrapsPort, folded
 
@@ -156,7 +156,10 @@ def _put(database: Database, space: str, records: Sequence[Record]) -> int:
 def _place(database: Database, space: str, numbers: Sequence[int], records: Sequence[Record]) -> None:
     """Record the projects of memories, which come from their evidence or its sessions."""
     silent = {
-        piece.session for record in records for piece in record.evidence if piece.session and not project_of(piece)
+        piece.session
+        for record in records
+        for piece in record.evidence
+        if piece.session and not evidence_project(piece)
     }
     there = list_projects(database, space, sorted(silent))
     placed: list[Bindings] = []

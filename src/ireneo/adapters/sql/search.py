@@ -25,7 +25,7 @@ from ireneo.adapters.sql.log import (
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.index import Vector, numbers_at, place_of, session_of
+from ireneo.memories.index import Vector, number_range, place_of, session_of
 from ireneo.memories.record import Record
 from ireneo.patterns import readable
 from ireneo.ports.memories import (
@@ -90,7 +90,7 @@ class SqlSearch(Port, SearchPort):
         """Look messages up by the place in their number."""
         asked: list[Bindings] = []
         for document in documents:
-            first, last = numbers_at(place_of(document))
+            first, last = number_range(place_of(document))
             asked.append({"space": space, "key": session_of(document), "first": first, "last": last})
         return [
             FoundMessage(document=number, key=SessionKey(space, session), message=read_message(light))

@@ -36,7 +36,7 @@ from ireneo.plumbing import project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory, Scratchpad
-    from ireneo.types import Pad, Reflected
+    from ireneo.types import Pad, ReflectionResult
 
 Task = Annotated[str, argument("TASK", "The task's name; without one, all are listed.", shown=False)]
 
@@ -194,7 +194,7 @@ def reflect(
     return Answer(data, [one_line(line) for line in _reflected(done)])
 
 
-def _reflected(done: Reflected) -> Iterator[str]:
+def _reflected(done: ReflectionResult) -> Iterator[str]:
     if done.episodes:
         yield f"{counted(len(done.conclusions), 'conclusion')} from {counted(done.episodes, 'new episode')}."
     else:

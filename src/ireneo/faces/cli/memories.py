@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from ireneo.sync import Memory
     from ireneo.types import (
         Deleted,
-        Embedded,
+        EmbedReport,
         Fact,
         Kind,
         ListedState,
@@ -256,7 +256,7 @@ def recall(
 def _embed_missing(memory: Memory) -> None:
     """Make missing vectors; if the embedder does not answer, recall goes by words alone."""
 
-    def report(done: Embedded) -> None:
+    def report(done: EmbedReport) -> None:
         if sys.stderr.isatty():
             sys.stderr.write(f"  {done.documents:,} vectors made\r")
 

@@ -61,7 +61,7 @@ def place_of(given: str | Path | None, environ: Mapping[str, str] | None = None)
         inside = folder / FOLDER
         if not inside.is_dir():
             continue
-        if _is_own(inside):
+        if not hasattr(os, "getuid") or inside.stat().st_uid == os.getuid():
             return DatabasePlace(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
         note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
     return DatabasePlace(own_place(), "your own database, used in folders that have none", note)
@@ -158,11 +158,6 @@ def _at_home(given: str | Path) -> Database:
         return Path(given).expanduser()
     except RuntimeError:
         raise BadInput(f"{given} is in a home folder that is not known; give the whole path.") from None
-
-
-def _is_own(folder: Path) -> bool:
-    """Whether a folder belongs to this user: in a shared folder, anybody may create one above ours."""
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
 
 
 def _is_ours(file: Path) -> bool:

@@ -201,7 +201,7 @@ def _tallied(task: Callable[[Report | None], None], processes: int, made: Counte
 
         def report(number: int, done: WorkResult) -> None:
             nonlocal tally
-            tally = tally.plus(done)
+            tally = tally.with_result(done)
             if done.session and done.did in ("listened", "remembered") and done.memories:
                 made[done.session] += done.memories
             due = f"{done.due:,} texts due" if done.due else "summarised, looking for memories"

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Document, Found, LogReader, documents, first_lines, readable, readable_lines
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import BOM, TIME_KEYS, moment
-from ireneo.language.files import either, topic
+from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Headings
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
@@ -90,8 +90,8 @@ _FORMS: dict[_Form, re.Pattern[str]] = {
 _WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
 _CHAPTER = lazy_re(
     lambda: (
-        rf"#{{1,6}}\s+\S|{either(_HEADINGS.chapters)}\s+{_number()}\b"
-        rf"|{either(_HEADINGS.divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{either(_HEADINGS.alone)}\s*(?:[.:–—-]|$)"
+        rf"#{{1,6}}\s+\S|{any_of(_HEADINGS.chapters)}\s+{_number()}\b"
+        rf"|{any_of(_HEADINGS.divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{any_of(_HEADINGS.alone)}\s*(?:[.:–—-]|$)"
     ),
     re.IGNORECASE,
 )
@@ -99,7 +99,7 @@ _LONGEST_HEADING = 80
 
 
 def _number() -> str:
-    return rf"(?:[ivxlcdm]+|\d+|{either(_HEADINGS.numbers)})"
+    return rf"(?:[ivxlcdm]+|\d+|{any_of(_HEADINGS.numbers)})"
 
 
 class _Script(Struct, frozen=True, kw_only=True):

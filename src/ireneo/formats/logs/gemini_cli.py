@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.formats.logs.documents import Document, Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
 from ireneo.formats.values import mapping, moment, objects, string, without
-from ireneo.log.calls import derive_failed, runs_something
+from ireneo.log.calls import derive_failed, runs_program
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
 
@@ -98,7 +98,7 @@ def _result(each: Document, calls: Mapping[str, Call]) -> Result | None:
         failed = True
     elif status == "success":
         # The tool calls it a success when a command was run, whatever it returned.
-        failed = bool(failed) and runs_something(call)
+        failed = bool(failed) and runs_program(call)
     return replace(result, failed=failed)
 
 

@@ -130,7 +130,7 @@ def play_second(memory: Memory, stage: Stage) -> Played:
                 stopped = True
                 command, said = next(command for _, command in way if command == REMEDY), UP
                 stage.line("agent", command)
-        session.append([_call(number, command), _answer(number, said)])
+        session.append([_call(number, command), {"role": "tool", "tool_call_id": f"call_{number}", "content": said}])
         stage.line("", _telling(said))
         up = up or command == REMEDY
         failed += said == REFUSED
@@ -144,10 +144,6 @@ def _call(number: int, command: str) -> dict[str, object]:
     given = msgspec.json.encode({"command": command}).decode()
     call = {"id": f"call_{number}", "type": "function", "function": {"name": "Bash", "arguments": given}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
-
-
-def _answer(number: int, said: str) -> dict[str, object]:
-    return {"role": "tool", "tool_call_id": f"call_{number}", "content": said}
 
 
 def _telling(said: str) -> str:
