@@ -70,14 +70,18 @@ class Source:
         """Everything in its tree."""
         return tuple(ast.walk(self.tree))
 
+    @property
+    def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Every function and method."""
+        return (each for each in self.nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+
     @cached_property
     def imports(self) -> tuple[Import, ...]:
         """Every module that it imports, wherever the import stands; relative ones resolved."""
         return tuple(self._imports())
 
     def _imports(self) -> Iterator[Import]:
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        bodies = [range(each.lineno, (each.end_lineno or 0) + 1) for each in self.nodes if isinstance(each, kinds)]
+        bodies = [range(each.lineno, (each.end_lineno or 0) + 1) for each in self.functions]
         for node in self.nodes:
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue
@@ -106,10 +110,3 @@ class Source:
 def sources() -> tuple[Source, ...]:
     """Every module of the package."""
     return tuple(Source(path) for path in sorted(PACKAGE.rglob("*.py")))
-
-
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Every function and method."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node

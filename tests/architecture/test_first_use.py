@@ -45,7 +45,8 @@ READS = {"msgspec.convert": 1, "msgspec.json.Decoder": 0, "msgspec.json.decode":
 
 
 def test_msgspec_reads_into_readable_types_alone() -> None:
-    kinds = [kind for source in sources() if source.room != "patterns" for kind in unreadable(source)]
+    readers = [each for each in sources() if "msgspec" in each.text and each.room != "patterns"]
+    kinds = [kind for source in readers for kind in unreadable(source)]
     assert not kinds, "take `ireneo.patterns.readable`:\n" + "\n".join(kinds)
     assert sum(source.text.count("readable(") for source in sources()) > 25
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.architecture.source import functions, sources
+from tests.architecture.source import sources
 
 LINES_OF_A_FILE = 800
 LINES_OF_A_FUNCTION = 80
@@ -15,22 +15,15 @@ def test_files_are_not_halls() -> None:
     assert not long, long
 
 
-def test_functions_fit_a_screen() -> None:
-    long = {}
+def test_functions_fit_a_screen_and_take_few_parameters() -> None:
+    long, greedy = {}, {}
     for source in sources():
-        for function in functions(source.tree):
-            lines = (function.end_lineno or function.lineno) - function.lineno + 1
-            if lines > LINES_OF_A_FUNCTION:
-                long[f"{source.name}:{function.lineno} {function.name}"] = lines
-    assert not long, long
-
-
-def test_functions_take_few_parameters() -> None:
-    greedy = {}
-    for source in sources():
-        for function in functions(source.tree):
+        for function in source.functions:
+            name = f"{source.name}:{function.lineno} {function.name}"
             given = function.args
-            count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
-            if count > PARAMETERS:
-                greedy[f"{source.name}:{function.lineno} {function.name}"] = count
+            if (lines := (function.end_lineno or function.lineno) - function.lineno + 1) > LINES_OF_A_FUNCTION:
+                long[name] = lines
+            if (count := len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)) > PARAMETERS:
+                greedy[name] = count
+    assert not long, long
     assert not greedy, greedy
