@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -123,9 +121,8 @@ def test_every_format_is_told_the_authors_in_the_words(to: str) -> None:
     assert [row.text for row in made.view] == READ
 
 
-@pytest.mark.parametrize("url", [":memory:", "story.db"])
-async def test_a_store_keeps_authors_and_a_context_shows_them(url: str, tmp_path: Path) -> None:
-    async with ireneo.open(url if url == ":memory:" else tmp_path / url) as memory:
+async def test_a_store_keeps_authors_and_a_context_shows_them() -> None:
+    async with ireneo.open(":memory:") as memory:
         session = await memory.session("gate")
         await session.append(STORY)
         assert [replace(message.draft, at=None) for message in await session.messages()] == STORY

@@ -44,8 +44,11 @@ TALK = (
 async def living(folder: Path | None = None) -> AsyncIterator[tuple[Memory, Store]]:
     """An empty memory, and its store: in memory, or in a folder."""
     store: Store = await open_sqlite(folder / "memory.db", durability="normal") if folder else InMemoryStore()
-    yield Memory(Resources(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON)), "mine"), store
-    await store.close()
+    means = Resources(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON))
+    try:
+        yield Memory(means, "mine"), store
+    finally:
+        await store.close()
 
 
 async def talk(memory: Memory, session: str = "watch", *texts: str) -> list[str]:

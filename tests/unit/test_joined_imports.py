@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,9 @@ from ireneo.formats.logs.format import log_format
 CHAT = log_format("chat")
 
 
-@pytest.fixture(params=[":memory:", "story.db"])
-def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joined, "BATCH", 4)
-    return request.param if request.param == ":memory:" else str(tmp_path / request.param)
 
 
 def lines(*said: str) -> list[bytes]:
@@ -43,8 +41,8 @@ async def told(memory: ireneo.Memory) -> list[str]:
     return [message.text for message in await (await memory.session("gate")).messages()]
 
 
-async def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_one_stands_behind_the_other_and_importing_again_changes_nothing() -> None:
+    async with ireneo.open(":memory:") as memory:
         one, two = numbered(9, "first"), numbered(3, "second")
         assert await take(memory, one, two) == [9, 3]
         story = [f"first {n}" for n in range(9)] + [f"second {n}" for n in range(3)]
@@ -58,19 +56,19 @@ async def test_one_stands_behind_the_other_and_importing_again_changes_nothing(u
         assert (info.messages, info.source) == (13, "chat:gate")
 
 
-async def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name() -> None:
+    async with ireneo.open(":memory:") as memory:
         await take(memory, numbered(2, "first"), numbered(2, "second"))
         session = await memory.session("gate")
         assert [each.draft.source_id for each in await session.messages()] == ["0", "1", "log-2:0", "log-2:1"]
 
 
-async def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -> None:
+async def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on() -> None:
     def broken() -> Iterator[bytes]:
         yield from numbered(10)[:7]
         raise KeyboardInterrupt
 
-    async with ireneo.open(url) as memory:
+    async with ireneo.open(":memory:") as memory:
         for session in (None, "gate"):
             with pytest.raises(KeyboardInterrupt):
                 await memory.import_log(broken(), CHAT, name="gate", session=session)
@@ -79,8 +77,8 @@ async def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: 
         assert await told(memory) == [f"line {n}" for n in range(10)]
 
 
-async def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_otherwise(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_on_otherwise() -> None:
+    async with ireneo.open(":memory:") as memory:
         one, two = numbered(5, "first"), lines("second")
         await take(memory, one)
         session = await memory.session("gate")
@@ -94,8 +92,8 @@ async def test_what_was_said_here_since_is_kept_on_a_branch_where_the_chat_goes_
         assert (await kept.messages())[-1].text == "I go on by myself."
 
 
-async def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_another_chat_is_not_taken_into_a_session() -> None:
+    async with ireneo.open(":memory:") as memory:
         one = numbered(5, "first")
         await take(memory, one)
         with pytest.raises(BadInput, match="holds another chat"):
@@ -107,8 +105,8 @@ async def test_another_chat_is_not_taken_into_a_session(url: str) -> None:
         assert (await told(memory))[:2] == ["Edited.", "first 1"]
 
 
-async def test_a_chat_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_a_chat_that_has_changed_is_taken_as_it_is_now() -> None:
+    async with ireneo.open(":memory:") as memory:
         whole = ("one", "two", "three", "four", "five")
         for said in (whole, whole[:3], ("one", "other", "three"), whole, ("one", "three", "four")):
             for session in (None, "gate"):
@@ -116,8 +114,8 @@ async def test_a_chat_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
                 assert await told(memory) == list(said)
 
 
-async def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_with() -> None:
+    async with ireneo.open(":memory:") as memory:
         await take(memory, numbered(6))
         session = await memory.session("gate")
         await session.rewind("1")
@@ -132,16 +130,16 @@ async def test_a_chat_stands_as_it_is_after_a_rewind_here_unless_it_was_gone_on_
         assert sorted(await session.branches()) == ["main", "main-2"]
 
 
-async def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_logs_of_agents_are_joined_by_their_paths() -> None:
+    async with ireneo.open(":memory:") as memory:
         log = b"\n".join(json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two"))
         done = await memory.import_file(io.BytesIO(log), io.BytesIO(log), session="gate", format="openai")
         assert [(each.session, each.messages, each.new) for each in done.sessions] == [("gate", 2, 2)] * 2
         assert await told(memory) == ["one", "two", "one", "two"]
 
 
-async def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
-    async with ireneo.open(url) as memory:
+async def test_what_each_log_adds_is_told_with_its_faults() -> None:
+    async with ireneo.open(":memory:") as memory:
         logs = [b"".join([*lines("one"), b'{"oops\n']), b"".join(lines("two"))]
         dones = (await memory.import_file(*map(io.BytesIO, logs), session="gate", format="chat")).sessions
         (info,) = await memory.sessions()
