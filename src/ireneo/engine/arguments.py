@@ -130,7 +130,10 @@ def _type_fault(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotatio
         listed = issubclass(origin, Iterable) and not issubclass(origin, Mapping | tuple)
         fits = isinstance(value, origin) and not (listed and isinstance(value, str | bytes))
         if fits and listed and isinstance(value, Collection):
-            return next((f"holds {said[3:]}" for each in value if (said := _type_fault(each, inner[0]))), "")
+            # Of many values the first of each type is looked at: a log may be a list of a million lines.
+            held = [*value][::-1]
+            firsts = reversed(dict(zip(map(type, held), held, strict=True)).values())
+            return next((f"holds {said[3:]}" for each in firsts if (said := _type_fault(each, inner[0]))), "")
     elif hint in (int, float):
         fits = isinstance(value, int | hint) and not isinstance(value, bool)
     elif hint in _OPEN:

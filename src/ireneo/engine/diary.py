@@ -150,13 +150,16 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
         material = RunMaterial(session=key.session, messages=tuple(window))
         return write_diary(material, read_tasks(material), count, written)
 
+    def rendered() -> Diary:
+        markdown = render_diary(entries)
+        return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
+
     head, written = await store.read(read_head)
     entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):
             entries += await asyncio.to_thread(read, window.spoken)
-    markdown = render_diary(entries)
-    return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
+    return await asyncio.to_thread(rendered)
 
 
 async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNotes, cleaning: Cleaning) -> Annotation:

@@ -356,8 +356,7 @@ async def _learn_session(
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
     run = await asyncio.to_thread(_make_run, resources, due, read)
-    drawn_so = without_worthless(read.whole.observations, told)
-    shown = await asyncio.to_thread(sum_observations, [*drawn_so, *told.observations])
+    shown = await asyncio.to_thread(_observed, read, told)
 
     def store(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
@@ -371,8 +370,13 @@ async def _learn_session(
 def learn_read(tx: Transaction, resources: Resources, due: DueRun, read: SessionRead) -> LearnedSession:
     """Learn from one session that a worker read, without a model."""
     run = _make_run(resources, due, read)
-    shown = sum_observations(without_worthless(read.whole.observations, Synthesis()))
-    return _session_result(resources, run, _store_run(tx, due, run, shown), Synthesis(), "")
+    settled = _store_run(tx, due, run, _observed(read, Synthesis()))
+    return _session_result(resources, run, settled, Synthesis(), "")
+
+
+def _observed(read: SessionRead, told: Synthesis) -> list[Observation]:
+    """What rules and a model observed in a run."""
+    return sum_observations([*without_worthless(read.whole.observations, told), *told.observations])
 
 
 def _session_result(
@@ -436,7 +440,8 @@ async def read_session(resources: Resources, due: DueRun) -> SessionRead:
     whole = StudyResult()
     async for window in windows(resources.store, key, due.head, cleaning):
         material = replace(run, messages=tuple(window.spoken), put_in=tuple(window.put_in))
-        whole = join_windows((whole, await asyncio.to_thread(study, material, resources.count, written)))
+        found = await asyncio.to_thread(study, material, resources.count, written)
+        whole = await asyncio.to_thread(join_windows, (whole, found))
     return SessionRead(head=due.head.id, erased=due.erased, run=run, whole=whole)
 
 
