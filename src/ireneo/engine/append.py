@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.carrying import carry
+from ireneo.engine.annotations import carry
 from ireneo.engine.named import messages_named
 from ireneo.engine.resources import Cleaning, DraftVariants, chain_with_stored_ids
 from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext

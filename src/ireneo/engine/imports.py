@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
-from ireneo.engine.carrying import carry
+from ireneo.engine.annotations import BranchMove, carry
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.resources import (
     Cleaning,
@@ -276,14 +276,6 @@ def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
     return replace(named.imported, new=importing.new, **asdict(importing.moved))
 
 
-class BranchMove(Struct, frozen=True, kw_only=True):
-    """The results of moving the main branch, as in `Imported`."""
-
-    kept: str = ""
-    carried: int = 0
-    lost: tuple[str, ...] = ()
-
-
 MoveMain = Callable[[Transaction, SessionKey, Head, bool], BranchMove]
 """Moves the main branch once a log is stored up to its head; the flag says whether anything was new."""
 
@@ -306,8 +298,7 @@ def _fast_forward(tx: Transaction, key: SessionKey, end: Head, changed: bool) ->
 def _move_branch(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> BranchMove:
     """Move the main branch from `main` to `end`, with what was written by hand on the path that it leaves."""
     tx.log.move(key, MAIN, end.id)
-    brought = carry(tx, key, main, end)
-    return BranchMove(kept=kept, carried=brought.notes, lost=brought.lost)
+    return replace(carry(tx, key, main, end), kept=kept)
 
 
 def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> BranchMove:

@@ -16,10 +16,9 @@ from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
 from ireneo.engine import tree as trees
-from ireneo.engine.annotations import Pin, StoryThread
+from ireneo.engine.annotations import Pin, StoryThread, carry
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.arguments import validate_methods
-from ireneo.engine.carrying import carry
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects

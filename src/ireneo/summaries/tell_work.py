@@ -12,18 +12,6 @@ from ireneo.grounding.claims import quote_instructions
 from ireneo.log.calls import user_commands, without_reminders
 from ireneo.log.message import Message, is_own_block, messages_without_recalled, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.choices import (
-    BARE_CHOICE,
-    KEPT,
-    LIST,
-    LONGEST_HEADED,
-    LONGEST_OPTION,
-    find_choices,
-    is_options,
-    options_line,
-    refers_to_list,
-    without_rejected,
-)
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
     approach_of_step,
@@ -46,7 +34,20 @@ from ireneo.summaries.outputs import (
     shorten_output,
     truncation_note,
 )
-from ireneo.summaries.own_words import answers_in, without_diffs
+from ireneo.summaries.own_words import (
+    BARE_CHOICE,
+    KEPT,
+    LIST,
+    LONGEST_HEADED,
+    LONGEST_OPTION,
+    answers_in,
+    find_choices,
+    is_options,
+    options_line,
+    refers_to_list,
+    without_diffs,
+    without_rejected,
+)
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, defined_name, is_request, prose, prose_worth
