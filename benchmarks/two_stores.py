@@ -41,7 +41,7 @@ import ireneo
 import ireneo.adapters.postgres.store as on_server
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.opening import open_sqlite
-from ireneo.engine.vectors import VectorCache
+from ireneo.engine.searching import VectorCache
 from ireneo.log.message import Text
 from ireneo.memories.nearest import Vectors
 from ireneo.memories.record import Record

@@ -138,7 +138,7 @@ def brief(path: str | PathLike[str], space: str, folder: str, budget: int) -> st
     from ireneo.engine.brief import brief as compose
     from ireneo.engine.resources import Resources, SystemClock
     from ireneo.engine.scope import project_asked
-    from ireneo.engine.vectors import VectorCache
+    from ireneo.engine.searching import VectorCache
 
     async def ask() -> str:
         store = await open_store(os.fspath(path))

@@ -25,10 +25,10 @@ from ireneo.engine.reflect import ReflectionResult
 from ireneo.engine.remember import ArchiveCandidate, Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.searching import EmbedReport
 from ireneo.engine.secrets import SecretCounts, SecretPlace, Secrets
 from ireneo.engine.session import ContextSettings
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
-from ireneo.engine.vectors import EmbedReport
 from ireneo.engine.work import WorkKind
 from ireneo.engine.writing import WritingOutcome
 from ireneo.formats.chat.format import (

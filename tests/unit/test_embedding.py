@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.opening import open_sqlite
-from ireneo.engine import vectors as embedding
-from ireneo.engine.vectors import EmbedReport, VectorCache, embed_missing
+from ireneo.engine import searching as embedding
+from ireneo.engine.searching import EmbedReport, VectorCache, embed_missing
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
 from ireneo.memories.record import Record

@@ -14,7 +14,7 @@ from tests.postgres_server import at, server_url
 import ireneo.adapters.postgres.store as vectors_on_server
 from ireneo.adapters.postgres.store import migrate, open_postgres
 from ireneo.adapters.sql.database import checksum
-from ireneo.engine.vectors import VectorCache
+from ireneo.engine.searching import VectorCache
 from ireneo.memories.index import quantised
 from ireneo.memories.nearest import Vectors
 from ireneo.ports.store import Transaction

@@ -21,10 +21,11 @@ from ireneo.engine.searching import (
     MemoryIndex,
     MessageIndex,
     QueryVector,
+    VectorCache,
     search_by_meaning,
     search_by_words,
+    vectors_of,
 )
-from ireneo.engine.vectors import VectorCache, vectors_of
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
 from ireneo.grounding.claims import quote_instructions
 from ireneo.language.files import topic

@@ -67,9 +67,9 @@ from ireneo.engine.reports import (
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, add_projects, memories_named, project_asked, set_projects, stated_project
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.searching import TOGETHER, EmbedReport, VectorCache, embed_missing
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Session, session_at
-from ireneo.engine.vectors import TOGETHER, EmbedReport, VectorCache, embed_missing
 from ireneo.engine.work import SpaceWork, WorkResult
 from ireneo.errors import BadInput, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName

@@ -17,12 +17,13 @@ from ireneo.engine.searching import (
     MessageIndex,
     QueryVector,
     SearchIndex,
+    VectorCache,
     hit_of_memory,
     hit_of_message,
     search_by_meaning,
     search_by_words,
+    vectors_of,
 )
-from ireneo.engine.vectors import VectorCache, vectors_of
 from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.files import CAPITAL, topic
 from ireneo.language.spoken import Facts

@@ -26,8 +26,8 @@ from ireneo.engine.notes import check_not_erased, keep_texts
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive
 from ireneo.engine.resources import Resources
+from ireneo.engine.searching import embed_missing
 from ireneo.engine.summarise import DueTexts, budgets_asked, due_summaries, due_texts, write_text
-from ireneo.engine.vectors import embed_missing
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import (
     BadReply,

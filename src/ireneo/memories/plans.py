@@ -88,12 +88,8 @@ def is_future(text: str) -> bool:
 
 def planned_places(held: Sequence[Record]) -> frozenset[str]:
     """The place names in plans to move."""
-    return frozenset(name for each in held if not each.attribute for name in _places_to_go(each.text))
-
-
-@lru_cache(4_096)
-def _places_to_go(text: str) -> Sequence[str]:
-    return _NAME.findall(comparable_words(text)) if has_cue("moves", comparable_words(text)) else ()
+    plans = [comparable_words(each.text) for each in held if not each.attribute]
+    return frozenset(name for text in plans if has_cue("moves", text) for name in _NAME.findall(text))
 
 
 def cancelled_plans(words: str, held: Sequence[Record]) -> list[Record]:

@@ -318,8 +318,8 @@ _ROWS: Final = (
     _Row("chatgpt", "chats.ChatGPT", (b'"mapping"',)),
     _Row("discord", "chats.Discord", (b'"guild"',)),
     _Row("oobabooga", "chats.Oobabooga", (b'"internal"', b'"data"')),
-    _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
-    _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
+    _Row("anthropic", "trajectories.AnthropicTranscript", (b'"role"',)),
+    _Row("openai", "trajectories.OpenAITranscript", (b'"role"',)),
     # Last: a file that another format recognises is not a story.
     _Row("chat", "dialogue.Dialogue"),
 )
