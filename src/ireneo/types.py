@@ -7,16 +7,14 @@ from ireneo.compacting import CompactOptions, TokenCounts
 from ireneo.context.view import ViewKind
 from ireneo.engine.annotations import StoryThread, ThreadState
 from ireneo.engine.append import Appended, Given
-from ireneo.engine.copying import CopyTally
-from ireneo.engine.diary import Diary
 from ireneo.engine.doctor import Finding
 from ireneo.engine.editing import Deleted, ListedState, MemoryPage, MemorySource
 from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
-from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.exchange import CopyTally, Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import LookupResult, Tool
 from ireneo.engine.forget import ErasureCandidate, ErasureCounts, ErasureReceipt, GoingText
 from ireneo.engine.imports import Imported
-from ireneo.engine.learn import LearnedSession
+from ireneo.engine.learn import Diary, LearnedSession
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearned
 from ireneo.engine.lessons import Cited, InstructionPage, Lesson, Verdict
 from ireneo.engine.models import Models

@@ -26,7 +26,7 @@ from ireneo.summaries.policy import Policy, VoiceRule
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
-    from ireneo.engine.copying import CopyTally
+    from ireneo.engine.exchange import CopyTally
     from ireneo.ports.models import Workers
     from ireneo.ports.store import Migrated
 
@@ -194,7 +194,7 @@ async def copy(
     `spaces` limits it to some; `on_session` is called with each session before it. Raises StoreError if both sides
     differ in the end, and what `open` raises.
     """
-    from ireneo.engine.copying import copy_store
+    from ireneo.engine.exchange import copy_store
 
     store = await open_store(fspath(source))
     try:

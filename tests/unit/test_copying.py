@@ -11,8 +11,8 @@ from tests.postgres_server import empty_database
 
 import ireneo
 from ireneo.adapters.opening import open_store
-from ireneo.engine import copying
-from ireneo.engine.copying import copy_store
+from ireneo.engine import exchange as copying
+from ireneo.engine.exchange import copy_store
 from ireneo.errors import StoreError
 from ireneo.log.message import Text
 from ireneo.memories.scratchpad import Pad

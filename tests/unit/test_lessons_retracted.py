@@ -12,7 +12,7 @@ from tests.unit.lesson_runs import a_run, no_pytest, unread
 from ireneo import Draft, Memory
 from ireneo.engine import learn
 from ireneo.engine import learn as due
-from ireneo.engine.diary import PathWindow, windows
+from ireneo.engine.learn import PathWindow, windows
 from ireneo.engine.resources import Cleaning
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Head

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine import annotations as noting
-from ireneo.engine.diary import Diary, read_diary
+from ireneo.engine.learn import Diary, read_diary
 from ireneo.engine.lessons import Cited, shown_by
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary, memory_named, messages_named, only_match
 from ireneo.engine.remember import Remembered, settle_drafts

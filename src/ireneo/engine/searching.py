@@ -39,7 +39,6 @@ from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, objections, slot
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import FoundMemory, FoundMessage, IndexName, SearchPort, VectorChanges, VectorsPort
-from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Store, Transaction
 
@@ -79,7 +78,7 @@ class Document(Struct, frozen=True, kw_only=True):
 class MessageIndex:
     """The index of messages, as far as a scope makes them visible."""
 
-    name: Name = "messages"
+    name: IndexName = "messages"
     reach = len(SHADE) - 1
     """The number of neighbours used on each side."""
     only: str | None = None
@@ -117,7 +116,7 @@ class MessageIndex:
 class MemoryIndex:
     """The index of memories, as far as a scope makes them visible."""
 
-    name: Name = "memories"
+    name: IndexName = "memories"
     reach = 0
 
     def __init__(self, asked: RecallQuery, now: datetime, scope: Scope, question: Question | None = None) -> None:

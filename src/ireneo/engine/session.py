@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from ireneo.context.view import ContextOptions
 from ireneo.engine import annotations as noting
 from ireneo.engine import context as cutting
-from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
 from ireneo.engine import tree as trees
@@ -20,10 +19,10 @@ from ireneo.engine.annotations import Pin, StoryThread, carry
 from ireneo.engine.append import Appended, Given, GivenPlace, append_given
 from ireneo.engine.arguments import validate_methods
 from ireneo.engine.context import ContextCache
-from ireneo.engine.diary import Diary
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
+from ireneo.engine.learn import Diary, read_diary, write_entry
 from ireneo.engine.leasing import Worker
 from ireneo.engine.named import memory_named
 from ireneo.engine.notes import NotesTaken
@@ -571,8 +570,8 @@ class Session:
             goal=" ".join(clean_lines("goal", goal)),
         )
         if not notes.is_empty:
-            await diaries.write_entry(self._store, self.key, self.branch, notes, cleaning)
-        return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)
+            await write_entry(self._store, self.key, self.branch, notes, cleaning)
+        return await read_diary(self._store, self.key, self.branch, self._count, cleaning)
 
 
 async def session_at(
