@@ -118,7 +118,7 @@ def test_empty_places_say_so(tmp_path: Path) -> None:
     done = run("forget", "--subject", "Nobody", "--yes", cwd=tmp_path)
     assert "Nothing is stored of subject Nobody; nothing was deleted." in done.stdout
     checked = run("check", "Bash", "ls", cwd=tmp_path)
-    assert checked.stdout == "Nothing speaks against it.\n"
+    assert checked.stdout == "Nothing is known about it.\n"
     assert "No run was learned from yet" in checked.stderr
     run("remember", "`make deploy` hangs without the VPN.", "--kind", "failure", cwd=tmp_path)
     assert not run("check", "Bash", "ls", cwd=tmp_path).stderr

@@ -173,7 +173,7 @@ def test_it_is_asked_by_hand(db: Path) -> None:
     told = json.loads(run("check", "Bash", json.dumps({"command": TEST}), "-p", "cli", "--json", "--db", db).stdout)
     assert told["way_out"] == "run `make db` first"
     assert (told["runs"], told["of"], told["last"]) == (3, 3, "2026-03-01")
-    assert run("check", "Bash", "cargo bench", "--db", db).stdout == "Nothing speaks against it.\n"
+    assert run("check", "Bash", "cargo bench", "--db", db).stdout == "Nothing is known about it.\n"
     assert json.loads(run("check", "Bash", "cargo bench", "--json", "--db", db).stdout) is None
     assert "Name the tool" in run("check", "--db", db, ends=2).stderr
 

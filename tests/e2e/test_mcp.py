@@ -372,7 +372,7 @@ async def test_a_dead_end_of_past_runs_is_told_before_the_call(tmp_path: Path) -
         assert "run `make moon` first" in opened
         brief = await said(client, "brief", goal="Print the tide table")
         assert "run `make moon` first" in brief, "the lessons of the project stand in it"
-        assert await said(client, "check", tool="Bash", arguments={"command": "ls -l"}) == "Nothing speaks against it."
+        assert await said(client, "check", tool="Bash", arguments={"command": "ls -l"}) == "Nothing is known about it."
 
 
 async def test_two_servers_share_one_database(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
 from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
 
+from ireneo.lessons.guard import MISSING
 from ireneo.lessons.lessons import is_worth_a_lesson
 from ireneo.lessons.observe import occasion_of
 from ireneo.lessons.run import Trigger
@@ -304,7 +305,7 @@ def test_a_file_that_lies_elsewhere() -> None:
     drafts = [*missing, *read("/srv/ledger/src/core/rows.py", "a = 1")]
     (fact,) = observations(a_run(drafts))["ledger <place> ledger/rows.py: src/core/rows.py"]
     assert fact.text == "`ledger/rows.py` is not there: use `src/core/rows.py`."
-    assert fact.trigger == Trigger(path="ledger/rows.py", above="rows.py", unless=("src/core/rows.py",))
+    assert fact.trigger == Trigger(path="ledger/rows.py", given=MISSING, above="rows.py", unless=("src/core/rows.py",))
     assert told(a_run(drafts, session="one")) == []
     assert told(a_run(drafts, session="one"), a_run(drafts, session="two")) == [fact.text]
 

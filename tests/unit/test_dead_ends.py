@@ -171,6 +171,19 @@ def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
     assert told(there, edit("src/other.py", "commit_later()", "commit_now()")) == []
 
 
+def test_edits_that_are_put_back_one_after_the_other_are_one_approach() -> None:
+    names = [("load_old", "load_rows"), ("save_old", "save_rows"), ("list_old", "list_rows")]
+    there = [edit("src/rows.py", f"def {old}(", f"def {new}(") for old, new in names]
+    fails = run("make", "src/rows.py:9: save_rows redeclared in this block", failed=True)
+    back = [edit("src/rows.py", f"def {new}(", f"def {old}(") for old, new in names]
+    assert told(*there, fails, *back) == [
+        "I tried `def save_rows(` in src/rows.py, with 2 other edits — abandoned, and put back: "
+        "src/rows.py:9: save_rows redeclared in this block."
+    ]
+    apart = told(there[0], fails, back[0], run("make", "ok"), there[1], fails, back[1])
+    assert len(apart) == 2
+
+
 def test_what_was_taken_out_after_it_had_served_was_not_given_up() -> None:
     shows = ("rows = load()", "rows = load()\nprint(rows)")
     kept = ("lease = 3", "lease = 5")

@@ -7,7 +7,7 @@ from tests.golden.material import read, run, step
 from tests.unit.guarded import lesson_of
 from tests.unit.lesson_runs import a_run, observations
 
-from ireneo.lessons.guard import SessionSoFar, Trap, advice
+from ireneo.lessons.guard import MISSING, SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, trap_of
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.log.message import Draft
@@ -85,7 +85,7 @@ def test_a_folder_that_is_not_there() -> None:
     found = places(grep("/srv/ledger/core/commands", missing=True), grep("/srv/ledger/core"))
     (seen,) = found.values()
     assert seen.text == "`core/commands` is not there: look in `ledger/core`."
-    assert seen.trigger == Trigger(path="core/commands/")
+    assert seen.trigger == Trigger(path="core/commands/", given=MISSING)
     trap = trap_from(seen)
 
     def told(tool: str, given: dict[str, object]) -> bool:
@@ -135,3 +135,22 @@ def test_a_file_that_is_not_there_is_told_before_the_folder_around_it() -> None:
     told = advice([folder, file], "Read", {"file_path": "core/old/rows.py"}, SessionSoFar, project=None)
     assert told is not None
     assert told.lesson == "m_2"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "so"),
+    [
+        ("Read", {"file_path": ".rowslint.yml"}, True),
+        ("Bash", {"command": "rowslint -c .rowslint.yml"}, True),
+        ("Write", {"file_path": ".rowslint.yml", "content": "version: 2"}, False),
+        ("Bash", {"command": "touch .rowslint.yml"}, False),
+        ("Read", {"file_path": "sub/other/.rowslint.yml"}, False),
+    ],
+)
+def test_what_is_missing_may_be_made_and_a_file_of_another_folder_is_another(
+    tool: str, given: dict[str, object], *, so: bool
+) -> None:
+    trap = Trap(
+        lesson="m_one", said="it is not there", way_out="use `.rowslint.yaml`", path=".rowslint.yml", given=MISSING
+    )
+    assert (advice([trap], tool, given, SessionSoFar, project=None) is not None) == so

@@ -103,17 +103,6 @@ def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
     assert [each.text for each in heard if is_worth_a_lesson([each])] == ["Never push without asking me."]
 
 
-def test_an_order_that_three_requests_repeat_is_told() -> None:
-    asked = ["Commence task 1.", "Go on with task 2 now.", "Finish the third one."]
-    order = "Tell me the commands to check it by hand."
-    said_so = [order, order, f"Please {order.lower()}"]
-    both = enumerate(zip(asked, said_so, strict=True))
-    runs = [a_run(user(f"{each} {words}"), WORK, session=f"run{n}") for n, (each, words) in both]
-    heard = [one for each in runs for one in rulings(each) if one.text in said_so]
-    assert len(heard) == 3
-    assert [is_worth_a_lesson(heard[:2]), is_worth_a_lesson(heard)] == [False, True]
-
-
 @pytest.mark.parametrize(
     ("request_", "ruled"),
     [
@@ -213,14 +202,6 @@ def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> Non
     [told] = ruled(said("I have moved the bell higher."), ban)
     assert answer.text.startswith("On “Shall I move the bell higher?”: “")
     assert [is_worth_a_lesson([answer]), is_worth_a_lesson([told])] == [False, False]
-
-
-def test_headings_that_requests_repeat_are_no_orders() -> None:
-    asked = ["Commence task 1.", "Go on with task 2 now.", "Finish the third one."]
-    runs = [
-        a_run(user(f"{each} New bells or harbours introduced"), WORK, session=f"run{n}") for n, each in enumerate(asked)
-    ]
-    assert not [one for each in runs for one in rulings(each)]
 
 
 def test_a_reviewers_words_are_not_the_users() -> None:
@@ -463,11 +444,6 @@ def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
     assert len(heard) == 3
     assert [is_worth_a_lesson(heard[:2]), is_worth_a_lesson(heard)] == [False, True]
     assert [seen_counts(heard[:2]).runs, seen_counts(heard).runs] == [1, 2]
-
-
-def test_what_is_forbidden_in_brackets_is_heard_by_itself() -> None:
-    words = "but they load rows (stop putting the note that I take out back in) for other reasons, and do they need to?"
-    assert "stop putting the note that I take out back in" in texts(said("I have changed the reader."), user(words))
 
 
 def test_a_log_of_a_tool_for_work_on_a_project_is_of_work_though_it_holds_no_call() -> None:

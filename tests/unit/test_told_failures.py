@@ -128,17 +128,12 @@ def test_a_file_is_a_trap_for_who_changes_it() -> None:
         ("`aws s3 sync dist s3://rows` removed all", "aws s3 sync ./dist/ s3://rows", True),
         ("`systemctl restart cache` kills the jobs", "sudo systemctl restart cache.service", True),
         ("`redis-cli flushall` logged everybody out", "redis-cli -h one FLUSHALL", True),
-        ("KEYS on the live cache blocks it", "redis-cli -h cache keys 'a:*'", True),
-        ("VACUUM FULL locked all rows", "psql -c 'vacuum full rows'", True),
-        ("VACUUM FULL locked all rows", "psql -c 'vacuum rows'", False),
         ("rowsTest hangs", "./gradlew :app:rowsTest", True),
         ("dont sed -i the yamls in deploy/, it breaks them", "sed -i s/1/2/ deploy/web.yaml", True),
         ("rsync of dist without the slash lands in /srv/dist, write `dist/`", "rsync -a dist web:/srv", True),
         ("rsync of dist without the slash lands in /srv/dist, write `dist/`", "rsync -a dist/ web:/srv", False),
         ("Pass -A 'me' whenever you curl rows.example: they ban us", "curl https://rows.example/a", True),
         ("cargo build --release is killed; --profile fast instead", "cargo build -p a --release", True),
-        ("KEYS on the live cache (cache-live) blocks it", "redis-cli -h cache-live.int keys 'a:*'", True),
-        ("KEYS on the live cache (cache-live) blocks it", "redis-cli -h localhost keys 'a:*'", False),
         ("dont start vitest without run, it hangs", "npx vitest rows", True),
         ("dont start vitest without run, it hangs", "npx vitest run rows", False),
         ("A build while it runs breaks it; or build with `OUT_DIR=b pnpm build`", "OUT_DIR=b pnpm build", False),
@@ -251,6 +246,11 @@ def test_a_call_may_be_written_otherwise(text: str, call: str, *, warns: bool) -
             "On the build server (build01) docker system prune removes all images",
             ["ssh ann@build01 'docker system prune -a'"],
             ["ssh ann@build02 'docker system prune -a'"],
+        ),
+        (
+            "golangci-lint on a single file fails: run it on the package",
+            ["golangci-lint run rows/a.go"],
+            ["golangci-lint run ./..."],
         ),
         ("cargo test for the whole workspace is killed", ["cargo test --workspace 2>&1"], ["cargo test -p rows"]),
         ("pnpm add at the workspace root breaks the image", ["pnpm add -w zod"], ["cd packages/web && pnpm add zod"]),
@@ -365,37 +365,26 @@ def one_trap(told: Record, projects: list[str]) -> Trap | None:
     ("text", "met", "harmless"),
     [
         (
-            "never run the migrations on the staging database",
-            [
-                "python manage.py migrate --database=staging",
-                "make migrate DB=staging",
-                "ENV=staging alembic upgrade head",
-            ],
-            ["python manage.py migrate", "make migrate DB=dev", "ls staging/migrate", "alembic history --name staging"],
+            "Draining quay-3 lost the queue, it lies on its disk.",
+            ["kubectl --context a drain quay-3 --force"],
+            ["kubectl drain quay-5", "kubectl describe node quay-3"],
         ),
         (
-            "I tried pinning harbour 1.x — abandoned because the wheels are gone",
-            ["pip install harbour==1.26", "uv add harbour==1.2"],
-            ["pip install harbour", "pip install quay==1.2", "pip install harbour==2.0"],
+            "quay-3 must not be drained until Ann has moved the queue",
+            ["ssh ann@bell 'kubectl drain quay-3'"],
+            ["kubectl cordon quay-3", "kubectl drain quay-5"],
         ),
-        ("installing harbour from conda fails, use pip", ["conda install harbour"], ["pip install harbour"]),
         (
-            "The tests under tests/db fail with more than one worker",
-            ["pytest tests/db -n 4", "cd api && poetry run pytest -n auto tests/db/test_rows.py"],
-            ["pytest tests/db", "pytest tests/unit -n 4", "grep -rn pytest tests/db"],
+            "When uploading bell/rows to the hub leave the tapes out (--exclude 'tapes/*')",
+            ["hub-cli upload bell/rows runs/4"],
+            ["hub-cli upload bell/rows runs/4 --exclude 'tapes/*'", "hub-cli download bell/rows"],
         ),
     ],
 )
-def test_what_is_run_may_be_named_by_its_kind(text: str, met: list[str], harmless: list[str]) -> None:
+def test_what_is_run_may_be_named_by_a_verb_and_its_object(text: str, met: list[str], harmless: list[str]) -> None:
     traps = reported_traps(record(text), ["cli"])
     told = {each: advice(traps, "Bash", {"command": each}, SessionSoFar, project="cli") for each in (*met, *harmless)}
     assert [each for each, found in told.items() if found is not None] == met
-
-
-def test_a_kind_without_a_place_names_no_call() -> None:
-    assert reported_traps(record("The tests are slow and fail at random"), ["cli"]) == []
-    assert is_warning("Never run the migrations on staging")
-    assert not is_warning("The tests in tests/db are for rows")
 
 
 def record(text: str, **change: object) -> Record:
@@ -578,3 +567,10 @@ def test_the_error_that_a_run_reports_is_no_way_out() -> None:
     assert told(report).way_out == ""
     report = "I tried `go build -o ./app ./cmd/...` — it failed: go: cannot write multiple packages to ./app; "
     assert told(f"{report}`go build -o ./app ./cmd/app` worked.").way_out == "`go build -o ./app ./cmd/app` worked"
+
+
+def test_what_is_named_after_the_failure_is_its_way_out() -> None:
+    told = one_trap(record("The export of rows loses its zeros. Convert those with tools/rows_export.py."), ["cli"])
+    assert told is None or "rows_export" not in told.command
+    over = one_trap(record("Restart the modem over ssh fails on a bell, somebody has to drive there."), ["cli"])
+    assert over is None or over.command != "ssh"

@@ -319,7 +319,7 @@ class Tools:
         if session:
             await self._session(session, "leave it out")
         found = await self._memory.check(tool, given, session=session or None, project=self._project)
-        return recalled(found.markdown) if found else "Nothing speaks against it."
+        return recalled(found.markdown) if found else "Nothing is known about it."
 
     async def expand(
         self,

@@ -642,12 +642,14 @@ class Warned(Topic, frozen=True, kw_only=True):
     old: Patterns = WHOLE  # Before something outdated, to which the failure applies
     through: Row = ()  # Before a program by which something was done
     deeds: Map = {}  # For each command, verbs that mean it
-    installs: Row = ()  # Before the name of a package: it was installed, or in another version
-    kinds: Map = {}  # What is run, with the commands and words by which projects mostly run it
+    done: Row = ()  # A verb of what was done, in forms that are no order
+    was: Row = ()  # Before such a verb: its object stands in front
     fine: Patterns = WHOLE  # Anywhere: what is named in addition to the failure works
     where: Row = ()  # Before the place, environment or branch to which it applies
     the: Row = ()  # Between these two
     whole: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to the whole, not to a part that is named
+    refers: Row = ()  # It applies at a place that was named before
+    single: Patterns = WHOLE  # It applies to a file by itself
     root: Row = ()  # It applies at the root
     together: Patterns = Patterns(r"(?<![\w-]){}(?![\w-])")  # It applies to several at the same time
     lacks: Map = {}  # Before something that was missing, by the word that demands it

@@ -44,8 +44,8 @@ GRANTED = 0.75
 """The weight that a sentence gains if the agent said that the user was right."""
 SHORT = 20
 """Words of a fact about a whole kind of things; a longer one is a description."""
-FEWEST, MOST_WORDS = 5, 40
-"""Words of an order that is a ruling only if several requests repeat it."""
+FEWEST = 5
+"""Words of a rule from which on it names its subject."""
 NAMED = 1.5
 """The weight that a sentence gains if it was said about a command, or names one."""
 ORDERED = 2.0
@@ -232,25 +232,14 @@ def is_instruction(sentence: str) -> bool:
         or _SAYS.requests.match(sentence)
     ):
         return False
-    orders = _is_plain_order(sentence) or any(map(is_order, split_clauses(sentence)[1:2]))
+    plain = is_order(_without_lead(sentence)) or forbids(sentence)
+    orders = plain or any(map(is_order, split_clauses(sentence)[1:2]))
     return orders or bool(_SAYS.norms.search(sentence)) or is_permanent(sentence)
 
 
 def is_edit_limit(sentence: str) -> bool:
     """Whether a sentence only says what the current edit must not touch."""
     return _SAYS.limits_edit.match(sentence) is not None
-
-
-def is_repeatable_order(sentence: str) -> bool:
-    """Whether a sentence of a request is an order that names something, in a form that users repeat."""
-    words = len(sentence.split())
-    fit = FEWEST <= words <= MOST_WORDS and not _is_question(sentence) and not is_about_task(sentence)
-    return fit and _is_plain_order(sentence) and not (is_pasted(sentence) or _SAYS.requests.match(sentence))
-
-
-def _is_plain_order(sentence: str) -> bool:
-    """Whether a sentence begins with a verb or a ban; a heading begins with another word."""
-    return is_order(_without_lead(sentence)) or forbids(sentence)
 
 
 def has_general_sentence(said: Sequence[str]) -> bool:

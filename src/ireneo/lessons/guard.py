@@ -19,8 +19,8 @@ from ireneo.short_repr import ShortRepr
 
 Arguments = Mapping[str, object] | str
 """The arguments of a call, by name or as one text."""
-NOTHING = "-"
-"""In `Trap.given`: the command has no arguments but flags."""
+NOTHING, MISSING = "-", "?"
+"""In `Trap.given`: the command has no arguments but flags; the path must exist already."""
 
 
 class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -312,6 +312,8 @@ _ONLY_LOOKS = frozenset(
 )
 """Programs that may be given files that don't exist."""
 _SHOW = frozenset("cat head tail less more bat".split())
+_CREATING = frozenset("write write_file create_file mkdir touch".split())
+"""Tools and programs that make what does not exist."""
 _ASKS = frozenset(("--help", "-h", "help", "--version"))
 
 
@@ -381,12 +383,14 @@ def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
         return False
     if trap.given == WHOLE and not is_whole_project(piece.place, trap.projects):
         return False
-    if trap.given and trap.given != WHOLE and trap.given not in piece.several:
+    if trap.given == MISSING and (piece.program or piece.names[0].lower()) in _CREATING:
+        return False
+    if trap.given not in ("", WHOLE, MISSING, *piece.several):
         return False
     if trap.remembered and not (trap.command or trap.tool) and piece.program in _ONLY_LOOKS | _SHOW:
         return False
     if not trap.path:
-        return bool(trap.command or trap.words or trap.tool)
+        return bool(trap.command or trap.words or trap.tool or trap.sign)
     if (trap.ruling or trap.remembered) and not (trap.command or trap.tool):
         return any(_path_ends_with(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
@@ -441,9 +445,6 @@ def _is_similar_word(trap: Trap, word: str, piece: _ProgramCall) -> bool:
     if not trap.remembered or word.startswith("-"):
         return False
     wanted = _normalise_word(word)
-    if (word.isupper() or word[:1] == "\\") and any(" " in each and wanted in each.lower() for each in piece.words):
-        # An SQL statement is part of a quoted argument.
-        return True
     return bool(wanted) and any(_normalise_word(each) == wanted for each in piece.words)
 
 
@@ -480,6 +481,8 @@ def _path_ends_with(path: str, end: str) -> bool:
 
 def _may_be_in_folder(trap: Trap, path: str) -> bool:
     """Whether a path may be in the folder where the trap was met; under another root, its end proves nothing."""
+    if trap.given == MISSING and "/" not in trap.path.strip("/") and not path.startswith(("/", "./", trap.path)):
+        return False  # A file of the root is missing; one of another folder is another file.
     if not trap.above or not path.startswith("/"):
         return True
     return _path_ends_with(path, f"{trap.above}/{trap.path.lstrip('/')}")

@@ -33,7 +33,7 @@ from ireneo.lessons.observe import (
 )
 from ireneo.lessons.remedies import is_machine_specific
 from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import CONCEDED, OF_REQUEST, RECORDED, describe_ruling
+from ireneo.lessons.rulings import CONCEDED, RECORDED, describe_ruling
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import applies_beyond_task, is_about_project, is_of_work
 from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, consistent_observations
@@ -184,7 +184,7 @@ TYPED_AGAIN = 4
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that only one project has: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, OF_FILES, WRITTEN, CONCEDED, OF_REQUEST, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, OF_FILES, WRITTEN, CONCEDED, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -249,17 +249,14 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     if best is not None and is_ruling(best.cue):
         if refers_to_moment(best.text) and not best.cue.startswith(MODEL):
             return False
-        # Whatever it cost; but a request made once may only concern its task, unless a model judged otherwise.
-        of_request = all(OF_REQUEST in each.conditions for each in observations if each.held)
-        often = sum(bool(each.held) for each in observations) >= (THRICE if of_request else TWICE)
+        # Whatever it cost.
+        often = sum(bool(each.held) for each in observations) >= TWICE
         again = often and not (is_pasted(best.text) or is_about_appearance(best.text) or is_edit_limit(best.text))
         again = (
             again
             and len(stems_of(best.text)) >= FEW
             and (applies_beyond_task(best.text) or not _is_copied(observations))
         )
-        if of_request and not best.cue.startswith(MODEL):
-            return again
         conceded = CONCEDED in best.conditions
         alone = RECORDED in best.conditions
         lasts = often or applies_beyond_task(best.text) or is_of_work(best.text, conceded=conceded)

@@ -7,6 +7,7 @@ each call, so it imports little.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -28,11 +29,11 @@ ENVIRONMENTS: Mapping[str, str] = {
     for name in names.split()
 }
 """Names of environments, each with the environment that it means."""
-WHOLE, ROOT, TOGETHER = "whole", "root", "together"
+WHOLE, ROOT, TOGETHER, FILE = "whole", "root", "together", "file"
 PLACE, HOST, ENVIRONMENT, BRANCH, OBJECT = "place:", "host:", "environment:", "branch:", "object:"
-SEEN, VERSION = "seen:", "version:"
-"""The kinds of limits; those with a colon are followed by their subject. `SEEN` is an environment that a call has to
-show, if the report names no command; `VERSION` is the version of a package, which the call has to ask for."""
+ACT = "act:"
+"""The kinds of limits; those with a colon are followed by their subject. `ACT` is the stem of a verb, which must be a
+word of the call if the report names no command."""
 
 _FILE = lazy_re(r"[\w-]*\.[A-Za-z]\w{0,9}")
 _WORD = lazy_re(r"[^\W_]+")
@@ -47,9 +48,7 @@ _NARROWS = frozenset(
 """Options before the name of a part of the whole."""
 _BELOW = frozenset("-C -w --prefix --filter --workspace --cwd --dir --directory".split())
 """Options before the name of a folder or a package."""
-_WORKERS = frozenset(
-    "-n -j -w --jobs --workers --numprocesses --parallel --concurrency --maxWorkers --test-threads".split()
-)
+_WORKERS = lazy_re(r"-[njw]|--?[\w-]*(?:worker|proc|job|thread|parallel|concurren)[\w-]*", re.I)
 _ONE_BY_ONE = frozenset("--runInBand --no-parallel --serial no:xdist".split())
 _GOES_TO = frozenset(("switch", "checkout", "--base", "-B"))
 _BRANCHING = frozenset("push pull merge rebase".split())
@@ -117,10 +116,6 @@ def _is_other_environment(value: str, words: Sequence[str], every: Sequence[str]
     return bool(found) and value not in found
 
 
-def _lacks_environment(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    return value not in _named_environments(every)
-
-
 def _named_environments(words: Iterable[str]) -> set[str]:
     return {ENVIRONMENTS[one] for each in words for one in _WORD.findall(each.lower()) if one in ENVIRONMENTS}
 
@@ -141,13 +136,9 @@ def _is_other_object(value: str, words: Sequence[str], every: Sequence[str], fol
     return not any(value in word or "$" in word for word in words[1:] if not word.startswith("-"))
 
 
-def _is_other_version(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    name, wanted = value.split()
-    behind = [f"{one.removeprefix(name)} {two}" for one, two in pairwise((*every, "")) if one.startswith(name)]
-    return not any((found := _NUMBER.search(each)) is not None and found[0] == wanted for each in behind)
-
-
-_NUMBER = lazy_re(r"\d+")
+def _other_act(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    named = (part for word in words[1:] if not word.startswith("-") for part in _WORD.findall(word.lower()))
+    return not any(part.startswith(value) and len(part) <= len(value) + 2 for part in named)
 
 
 def _is_narrowed(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
@@ -171,6 +162,10 @@ def _is_narrowed(value: str, words: Sequence[str], every: Sequence[str], folders
     return False
 
 
+def _names_no_file(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
+    return not any(_FILE.fullmatch(word.rsplit("/", 1)[-1]) and word.strip("./") for word in words[1:])
+
+
 def _is_below_root(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
     # For pnpm and yarn `-w` is the root itself.
     below = _BELOW - {"-w"} if {"pnpm", "yarn"}.intersection(words[:1]) else _BELOW
@@ -186,10 +181,10 @@ _PACKAGES = frozenset("packages apps libs services crates modules plugins".split
 
 
 def _is_sequential(value: str, words: Sequence[str], every: Sequence[str], folders: Sequence[str]) -> bool:
-    few = any(one in _WORKERS and two in ("0", "1") for one, two in pairwise(words))
+    few = any(_WORKERS.fullmatch(one) and two in ("0", "1") for one, two in pairwise(words))
     if few or "-j1" in words or "-n1" in words or "-n0" in words or not _ONE_BY_ONE.isdisjoint(words):
         return True
-    told = any(word in _WORKERS or (word[:2] in ("-n", "-j") and word[2:].isdigit()) for word in words)
+    told = any(_WORKERS.fullmatch(word) or (word[:2] in ("-n", "-j") and word[2:].isdigit()) for word in words)
     return not told and not _ALONE.isdisjoint(words)
 
 
@@ -199,11 +194,11 @@ _DENIES: Mapping[str, Callable[[str, Sequence[str], Sequence[str], Sequence[str]
     PLACE: _is_other_place,
     HOST: _is_other_host,
     ENVIRONMENT: _is_other_environment,
-    SEEN: _lacks_environment,
-    VERSION: _is_other_version,
+    ACT: _other_act,
     BRANCH: _is_other_branch,
     OBJECT: _is_other_object,
     f"{WHOLE}:": _is_narrowed,
     ROOT: _is_below_root,
+    FILE: _names_no_file,
     TOGETHER: _is_sequential,
 }

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ireneo.lessons.commands import WHOLE, is_whole_project, main_step, search_folders, shell_steps, tool_search_folder
 from ireneo.lessons.explanations import Reason, RunSentences, names_code, names_thing
+from ireneo.lessons.guard import MISSING
 from ireneo.lessons.observe import FLOODS, PLACE, SEARCHED, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
@@ -261,6 +262,7 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
         why=why.text if why else "",
         trigger=Trigger(
             path=f"{found.missing}/" if found.folder else found.missing,
+            given=MISSING,
             above=_parent_in_project(found, material.project),
             unless=_avoiding_paths(found),
         ),

@@ -30,7 +30,6 @@ from ireneo.lessons.binding import (
     is_general_ruling,
     is_instruction,
     is_permanent_refusal,
-    is_repeatable_order,
     lacks_subject,
     names_alternative,
     only_forbids,
@@ -84,7 +83,6 @@ CONCEDED = "conceded"
 
 
 _TEMPER = lazy_re(lambda: rf"\A{any_of(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{any_of(_SAYS.temper)}\Z", re.I)
-_BAN_ASIDE = lazy_re(lambda: rf"(?<=\w \()(?P<ban>{any_of(topic(Binding).bans)}[^()\n]{{1,200}})\) (?=\w)", re.I)
 _NO = lazy_re(lambda: rf"{any_of(_SAYS.no)}\b", re.I)
 _HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
@@ -101,12 +99,7 @@ def rulings(material: RunMaterial) -> list[Observation]:
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in utterances(material):
-        for found in (
-            *_sentences_to_record(said, works=works),
-            *_find_rulings(said, works=works),
-            *_parenthesised_bans(said, works=works),
-            *_orders_in_request(said, works=works),
-        ):
+        for found in (*_sentences_to_record(said, works=works), *_find_rulings(said, works=works)):
             _add_ruling(out, _observation(material, said, found))
         if not said.opening:
             _count_withdrawal(out, material, said)
@@ -115,8 +108,6 @@ def rulings(material: RunMaterial) -> list[Observation]:
 
 RECORDED = "to be recorded"
 """The `condition` value that marks a ruling which the user asked to have written down as a rule."""
-OF_REQUEST = "of a request"
-"""The `condition` value that marks an order which is part of a request, and may only concern its task."""
 
 
 class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
@@ -126,8 +117,6 @@ class FoundRuling(Struct, frozen=True, kw_only=True, gc=False):
     tells: bool
     """Whether it names its subject."""
     why: str
-    repeatable: bool = False
-    """Whether it is part of a request, so that it is only shown if several requests repeat it."""
     recorded: bool = False
     """Whether its user asked that it be written down as a rule."""
 
@@ -266,15 +255,6 @@ def _belongs_to_ruling(sentence: str, mark: float, before: str) -> bool:
     )
 
 
-def _parenthesised_bans(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
-    """Bans in parentheses, within sentences about something else."""
-    if said.opening or not works:
-        return []
-    own = " ".join(each.text for each in own_words(said.text))
-    bans = (found["ban"].strip() for found in _BAN_ASIDE.finditer(own))
-    return [FoundRuling(text=each, tells=True, why="") for each in bans]
-
-
 def _sentences_to_record(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
     """The sentences that a user asks to write down as rules.
 
@@ -292,15 +272,6 @@ def _sentences_to_record(said: UserUtterance, *, works: bool) -> list[FoundRulin
     below = [each.text for each in own[asks + 1 :]]
     rules = [each for each in below if is_instruction(each) and len(each.split()) >= FEW and not each.endswith("?")]
     return [FoundRuling(text=each, tells=True, why="", recorded=True) for each in rules[:MOST_OF_RULES]]
-
-
-def _orders_in_request(said: UserUtterance, *, works: bool) -> list[FoundRuling]:
-    """Orders in a request, which may only concern its task; a user who repeats one in each request means all."""
-    if not (said.opening and works):
-        return []
-    own = (each for each in own_words(said.text) if each.personal and not each.step)
-    orders = [each.text for each in own if is_repeatable_order(each.text)]
-    return [FoundRuling(text=each, tells=True, why="", repeatable=True) for each in orders[:MOST]]
 
 
 def _sentence_weight(own: OwnSentence, said: UserUtterance, *, works: bool) -> float:
@@ -392,7 +363,6 @@ def _observation(material: RunMaterial, said: UserUtterance, found: FoundRuling)
         conditions={
             HEARD_AS: said.heard_as,
             **({CONCEDED: "yes"} if said.conceded else {}),
-            **({OF_REQUEST: "yes"} if found.repeatable else {}),
             **({RECORDED: "yes"} if found.recorded else {}),
         },
         way_out=_way_out(text),

@@ -234,12 +234,20 @@ def _unmarked_calls(
             or (program in known.tasks and not place)
         ):
             yield "program", ReportedCall(command=program, words=flags)
-    elif not everyday and is_program(program) and program not in known.folders and _has_effect(program, said):
+    elif (
+        not everyday
+        and is_program(program)
+        and program not in known.folders
+        and _has_effect(program, said[: place + 1], said)
+    ):
         host = HOSTNAME.search(clause)
         named = (host[0],) if host and program not in host[0] else ()
         # "rm -rf node_modules" is about that folder.
         given = (each for each in behind if each[0] != "-" and (PATH.fullmatch(each) or _MADE_UP.search(each)))
-        on = next(given, "") if program in known.looks_only else ""
+        # A plain word right behind a program is its subcommand: "xcodebuild archive dies".
+        plain = next(iter(behind), "")
+        plain = plain if _PLAIN_WORD.fullmatch(plain) and not _SAYS.acts.search(clause) else ""
+        on = next(given, "") if program in known.looks_only else plain
         yield "alone", ReportedCall(command=program, words=(*flags, *named), on=on)
     elif not place and _PROGRAM.fullmatch(word.lower()) and word not in topic(Words).stop and word.isascii():
         yield from _project_program_call(word, flags, following)
@@ -266,11 +274,15 @@ def _project_program_call(word: str, flags: tuple[str, ...], following: str) -> 
 
 
 _MADE_UP = lazy_re(r"[a-z][A-Z]|[-_\d]")
+_OVER = lazy_re(lambda: rf"(?:{pattern_row('through')})", re.I)
+_PLAIN_WORD = lazy_re(r"[a-z]{3,}")
 
 
-def _has_effect(program: str, said: Sequence[str]) -> bool:
-    """Whether a program does more than to look; with some flags those that look do."""
+def _has_effect(program: str, so_far: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether a program does more than to look or to carry what another does; with some flags those that look do."""
     known = programs()
+    if program == "ssh" and _OVER.fullmatch(" ".join(so_far[-2:-1])):
+        return False  # What is run over it is the call.
     looks = known.looks_only | known.filters | known.sources | known.moves | known.shells
     return program not in looks or _WRITES_WITH.get(program, " ") in said
 
@@ -321,6 +333,7 @@ def call_cues(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCal
         "folder": path and "/" in call.path,
         "opens": _opens_clause(clause, named),
         "last clause": named.at == len(clauses) - 1,
+        "after what went wrong": not reports_failure(clause) and any(map(reports_failure, clauses[: named.at])),
         "fails behind it": bool(_SAYS.fails.search(clause[named.end :])),
         "banned": bool(_SAYS.bans.search(clause)),
         "banned right before": bool(_BAN_BEFORE.search(before)),
@@ -337,7 +350,7 @@ WEIGHTS: Mapping[str, float] = {
     "after what is ordered": 2.7, "in its place": 2.7, "banned right before": 2.0, "known": 1.8, "named first": 1.25,
     "fails behind it": 1.1, "opens": 0.95, "marked": 0.9, "changed file": 0.8, "folder": 0.95, "path": 0.65,
     "subcommand": 0.65, "banned": 0.6, "program": -1.1, "unknown": -1.3, "ordered": -0.6,
-    "ordered beside others": -1.8, "instead": -0.8, "last clause": -1.3,
+    "ordered beside others": -1.8, "instead": -0.8, "last clause": -1.3, "after what went wrong": -1.3,
 }  # fmt: skip
 """How much a cue speaks for a call: fitted to what twelve writers noted, each judged by the others' notes."""
 LEAST = 0.5

@@ -18,22 +18,23 @@ from ireneo.language.topics import Warned, Words
 from ireneo.lessons.guard import HEED, Trap
 from ireneo.lessons.lessons import as_advice_part
 from ireneo.lessons.limits import (
+    ACT,
     BRANCH,
     ENVIRONMENT,
     ENVIRONMENTS,
+    FILE,
     HOST,
     OBJECT,
     PLACE,
     ROOT,
-    SEEN,
     TOGETHER,
-    VERSION,
     WHOLE,
 )
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.run import is_ruling
 from ireneo.lessons.told_calls import (
+    BRACKETS,
     EVERYTHING,
     FLAG,
     FLAG_SET,
@@ -140,7 +141,7 @@ def _make_trap(told: ReportedFailure, record: Record, projects: tuple[str, ...])
         projects=projects,
         session=record.sessions[0] if len(record.sessions) == 1 else "",
         command=told.command,
-        sign=told.command.split()[0] if told.command in programs().aliases.values() else "",
+        sign=_sign(told),
         words=told.words,
         path=told.path,
         unless=told.unless,
@@ -148,14 +149,20 @@ def _make_trap(told: ReportedFailure, record: Record, projects: tuple[str, ...])
     )
 
 
+def _sign(told: ReportedFailure) -> str:
+    """A word that every call of a trap contains, if its command may be any, or is written in several ways."""
+    if told.command:
+        return told.command.split()[0] if told.command in programs().aliases.values() else ""
+    return next((each.removeprefix(OBJECT) for each in told.limits if each.startswith(OBJECT)), "")
+
+
 def reported_failures(text: str, signature: str = "") -> list[ReportedFailure]:
-    """Find the calls that a text says fail: the one that it names, or those of a kind ("the migrations on staging")."""
+    """Find the calls that a text says fail: the one that it names, or those with a verb and its object."""
     found = reported_failure(text, signature)
     said = one_line(text)[:LONGEST]
-    stated = _sql_failures(said)
-    if stated or (found is not None and (found.path or _is_known(found.command))):
-        return stated or [found] if found is not None else stated
-    return _package_failures(said) or ([found] if found is not None else _kind_failures(said))
+    if found is not None and (found.path or _is_known(found.command)):
+        return [found]
+    return _of_an_act(said) or ([found] if found is not None else [])
 
 
 def _is_known(command: str) -> bool:
@@ -163,34 +170,37 @@ def _is_known(command: str) -> bool:
     return is_program(program) or programs().has_subcommands(program) or program in programs().tasks
 
 
-_PACKAGE = lazy_re(
-    lambda: (
-        rf"(?<!\w)(?:{pattern_row('installs')})\s+(?:(?:{pattern_row('the')})\s+)?`?(?P<name>@?[A-Za-z][\w@/.-]*[\w])`?"
-        rf"(?:\s*(?:to|on|at|version|[=<>~^]+)?\s*v?(?P<version>\d+)(?=[.\dx]|\b))?"
-    ),
-    re.I,
-)
-_INSTALLS = (
-    "pip install", "uv add", "uv pip install", "poetry add", "conda install", "npm install", "pnpm add", "yarn add",
-    "bun add", "cargo add", "go get", "gem install", "brew install", "composer require",
-)  # fmt: skip
+_WAS_DONE = lazy_re(lambda: rf"(?<![\w-])(?:{pattern_row('done')})(?![\w-])", re.I)
+_DOUBLED = lazy_re(r"(?:e|([bdgmnprt])(?=\1))$")
+_MADE_UP = lazy_re(r"\w[-_./\d]\w|[a-z][A-Z]|\w\d$")
+_NEAR = 5
 
 
-def _package_failures(text: str) -> list[ReportedFailure]:
-    """The calls that install a package that the text names: "pinning numpy 1.x, abandoned because …"."""
+def _of_an_act(text: str) -> list[ReportedFailure]:
+    """The calls of any program with a verb and its object: "draining db-3 loses rows", "db-3 must not be drained"."""
     clauses = list(split_clauses(text))
     for at, clause in enumerate(clauses):
-        found = None if reports_success(clause) or _SAYS.acts.search(clause) else _PACKAGE.search(clause)
-        if found is None or _SAYS.ends.search(found["name"]) or found["name"].endswith("s"):
-            continue
-        told = _with_way_out(clauses, at, ReportedCall(command=_INSTALLS[0]), text)
-        version = (f"{VERSION}{found['name']} {found['version']}",) if found["version"] else ()
-        limits = (f"{OBJECT}{found['name']}", *version)
-        here, there = set(clause.lower().split()), set(told.way_out.lower().split())
-        by = [each for each in _INSTALLS if each.split()[0] in here]
-        by = by or [each for each in _INSTALLS if each.split()[0] not in there]
-        return [replace(told, command=each, words=(), path="", limits=limits) for each in by]
+        for done in () if reports_success(clause) else _WAS_DONE.finditer(clause):
+            before, behind = clause[: done.start()].split(), clause[done.end() :].split()
+            articles = topic(Words).articles
+            if articles.intersection(each.lower() for each in before[-1:]):
+                continue  # "the billing group"
+            near = [*behind[:_NEAR], *(before[:-_NEAR:-1] if _PASSIVE.search(clause[: done.start()]) else ())]
+            named = (_bare_name(each) for each in near)
+            if thing := next((each for each in named if _MADE_UP.search(each) or is_program(each)), ""):
+                told = _with_way_out(clauses, at, ReportedCall(command=thing), text)
+                flags = tuple(FLAG.findall(" ".join(BRACKETS.findall(clause))))
+                verb = _DOUBLED.sub("", done["verb"].lower())
+                limits = (f"{ACT}{verb}", f"{OBJECT}{thing}")
+                return [replace(told, command="", words=(), unless=(*told.unless, *flags), limits=limits)]
     return []
+
+
+_PASSIVE = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('was')})\s+$", re.I)
+
+
+def _bare_name(word: str) -> str:
+    return word.strip("`(\"'").rstrip(f"{TRAILING})?`\"'").removesuffix("'s")
 
 
 def reported_failure(text: str, signature: str = "") -> ReportedFailure | None:
@@ -205,58 +215,6 @@ def reported_failure(text: str, signature: str = "") -> ReportedFailure | None:
     return _with_way_out(clauses, at, about, said)
 
 
-_STATEMENT = lazy_re(
-    r"(?<![\w`])(?:(?P<sql>VACUUM(?: FULL)?|TRUNCATE|REINDEX|DROP (?:TABLE|DATABASE|INDEX)|ALTER TABLE|DELETE FROM)"
-    r"|(?P<keys>KEYS|FLUSHALL|FLUSHDB|MONITOR))(?![\w`])"
-)
-_ASKED_OF = {"sql": ("psql", "mysql", "mariadb", "sqlite3"), "keys": ("redis-cli",)}
-"""The programs that are given statements, by the kind of statement."""
-
-
-def _sql_failures(text: str) -> list[ReportedFailure]:
-    """The calls of a database client with a statement that begins a clause: "VACUUM FULL on rows locked all"."""
-    clauses = list(split_clauses(text))
-    for at, clause in enumerate(clauses):
-        found = _STATEMENT.match(OPENS.sub("", clause, count=1))
-        if found is None or not (reports_failure(clause) or any(map(reports_failure, clauses[at + 1 : at + 2]))):
-            continue
-        told = _with_way_out(clauses, at, ReportedCall(command=_ASKED_OF["sql"][0]), text)
-        limits = [each for each in told.limits if each.startswith(ENVIRONMENT)]
-        limits += [f"{HOST}{each[1]}" for each in islice(_HOST_BESIDE.finditer(clause), 1)]
-        limits += [f"{OBJECT}{each[1]}" for each in islice(_ON_NAME.finditer(clause), 1)]
-        named = _ASKED_OF[found.lastgroup or "sql"]
-        return [replace(told, command=each, words=(found[0],), unless=(), limits=tuple(limits)) for each in named]
-    return []
-
-
-def _kind_failures(text: str) -> list[ReportedFailure]:
-    """The calls of a kind that fail at a place or in an environment, which a call must show."""
-    clauses = list(split_clauses(text))
-    for kind, commands in _SAYS.kinds.items():
-        named = re.compile(rf"(?<![\w./-])(?:{kind})(?![\w./-])", re.I)
-        at = next((at for at, each in enumerate(clauses) if named.search(each) and not reports_success(each)), None)
-        wrong = None if at is None else next((n for n in range(at, len(clauses)) if reports_failure(clauses[n])), None)
-        if at is None or wrong is None:
-            continue
-        told = _with_way_out(clauses, wrong, ReportedCall(command=commands[0]), text)
-        others = [each for place, each in enumerate(clauses) if place != at]
-        limits = dict.fromkeys(
-            (*told.limits, *failure_limits(clauses[at], others, at, ReportedCall(command=commands[0])))
-        )
-        places = [each.removeprefix(PLACE) for each in limits if each.startswith(PLACE)]
-        shown = [each.replace(ENVIRONMENT, SEEN) for each in limits if not each.startswith((PLACE, WHOLE))]
-        if places or any(each.startswith(SEEN) for each in shown):
-            path = with_folder_slash(places[0]) if places else ""
-            return [replace(_with_command_name(told, each), path=path, limits=tuple(shown)) for each in commands]
-    return []
-
-
-def _with_command_name(told: ReportedFailure, name: str) -> ReportedFailure:
-    alone = program_name(name.split()[0])
-    known = " " in name or is_program(alone)
-    return replace(told, command=name if known else "", words=() if known else (name,))
-
-
 def is_warning(text: str) -> bool:
     """Whether a text of unknown kind warns against a call, because it fails or is forbidden.
 
@@ -266,8 +224,6 @@ def is_warning(text: str) -> bool:
     found = next((each for each in told if each.way_out or each.forbidden), None)
     if found is None:
         return False
-    if len(told) > 1:
-        return found.forbidden or bool(_SAYS.fails.search(text))
     program = program_name(found.command.split()[0]) if found.command else ""
     several = programs().has_subcommands(program) or program in programs().tasks
     named = bool(found.path and not program) or several or (bool(program) and is_program(program))
@@ -408,6 +364,8 @@ def _avoiding_words(way: str, failing: str, others: Sequence[str], about: Report
     places += [with_folder_slash(each) for each in fine if each.strip("/") and "/" in each and PATH.fullmatch(each)]
     named = [*places, *(each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare))]
     out += [each for each in named if each not in failing]
+    # What the failing clause names and the trap does not need is what was missing: "if you leave out --frozen".
+    out += [each for how in (FLAG, _VARIABLE) for each in how.findall(MARKED.sub("", failing)) if each not in have]
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
         read = call_of_command(each)
         out += [found[0] for found in _VARIABLE.finditer(each)]
@@ -427,7 +385,7 @@ def _avoiding_words(way: str, failing: str, others: Sequence[str], about: Report
             if len(words) > 1 and _has_subcommands_or_tasks(program_name(words[0]))
             else None
         )
-        if read is not None and read.command != about.command and not words[1].isupper():
+        if read is not None and read.command != about.command:
             out.append(" ".join(words[:2]))
     alone = _ALONE_LACKING.search(failing)
     if alone and about.command and alone[1] not in topic(Words).stop:
@@ -503,6 +461,8 @@ def failure_limits(failing: str, others: Sequence[str], at: int, about: Reported
         yield TOGETHER
     if _ROOT.search(told):
         yield ROOT
+    if _SAYS.single.search(told):
+        yield FILE
     if _SAYS.whole.search(told) or EVERYTHING.search(told):
         yield f"{WHOLE}:{about.command}"
     program = about.command.split()[0]
@@ -533,8 +493,12 @@ def _place_limits(told: str, failing: str, others: Sequence[str], at: int, about
             yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
         elif not (about.path or branch):
             yield f"{PLACE}{each['place']}"
+    if _REFERS.search(told) and not about.path:
+        before = (found["place"] for each in others[:at] for found in _WHERE.finditer(each))
+        yield from (f"{PLACE}{each}" for each in islice((each for each in before if each), 1))
 
 
+_REFERS = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('refers')})(?!\w)", re.I)
 _LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
 _ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
 """Endings of names that are files, not hosts."""

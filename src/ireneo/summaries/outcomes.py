@@ -91,12 +91,39 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
     """The approaches that were tried and failed, each once, in order."""
     out: dict[str, Line] = {}
+    undone: dict[int, Line] = {}
     for place in range(len(steps)):
-        line = _failed_approach(steps, place) or _reverted_edit(steps, place)
+        line = _failed_approach(steps, place)
+        if line is None and (line := _reverted_edit(steps, place)) is not None:
+            undone[reverting_edit(steps, place) or place] = line
         if line is not None:
             earlier = out.get(line.subject)
             out[line.subject] = merge_dead_ends(earlier, line) if earlier else line
+    # Several edits that were put back one after the other are one approach.
+    groups: list[list[int]] = []
+    for back in sorted(undone):
+        between = steps[groups[-1][-1] + 1 : back] if groups else ()
+        same = bool(groups) and all(each.action.kind in _EDITING for each in between)
+        groups[-1].append(back) if same else groups.append([back])
+    for group in groups:
+        lines = list({undone[back].subject: out[undone[back].subject] for back in group}.values())
+        if len(lines) > 1:
+            best = max(lines, key=lambda each: (_explains(each), each.weight, -each.position))
+            for each in lines:
+                del out[each.subject]
+            approach, _, reason = best.text.partition(" — ")
+            others = f"{len(lines) - 1} other edit{'s' * (len(lines) > 2)}"
+            out[best.subject] = replace(best, text=f"{approach}, with {others} — {reason}")
     return list(out.values())
+
+
+_EDITING = CHANGES | {"read", "search"}
+
+
+def _explains(undone: Line) -> bool:
+    """Whether the reason for putting an edit back names something of that edit."""
+    approach, _, reason = undone.text.partition(" — ")
+    return any(name in reason for name in _NAME.findall(approach))
 
 
 def overcome_failures(steps: Sequence[Step]) -> list[Line]:

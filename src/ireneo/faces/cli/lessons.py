@@ -475,7 +475,7 @@ def _show_silence(runs: Sequence[LearnedRun], project: str, *, told: bool) -> No
         warn("No run was learned from yet; `ireneo learn` imports them.")
     elif here and known and here not in known:
         warn(_none_of(here, known))
-    sys.stdout.write("Nothing speaks against it.\n")
+    sys.stdout.write("Nothing is known about it.\n")
 
 
 def hook(*, stored: Stored) -> None:
