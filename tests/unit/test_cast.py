@@ -113,9 +113,29 @@ def test_a_renaming_splits_nobody() -> None:
     assert told(deep) == told(RENAMED, later)
 
 
+def test_who_narrates_a_written_play_and_acts_in_it_is_of_the_cast_and_two_who_speak_are_two() -> None:
+    played = leaf(
+        *[
+            ("Alva Brandt", f"Slowly Brandt shuts drawer {number}. Then Brandt laughed. The wind shakes the shed.")
+            for number in range(8)
+        ],
+        *[("Suri", f"I count crate {number} and wonder.") for number in range(8)],
+        ("Suri", "I am Suri Hallam, if you must know."),
+        ("Hallam", "So you are my daughter."),
+        ("Hallam", "I have looked for you everywhere."),
+        ("Hallam", "Come home, Suri."),
+        ("Alva Brandt", "They saw that Teo fell. Teo is dead. The shed is quiet."),
+    )
+    lines = told(played)
+    assert any("Alva Brandt" in line for line in lines)
+    assert not any("also" in line for line in lines)
+    assert aliases([played]).get("Hallam", "Hallam") == "Hallam"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("Hobb walked home. Hobb is dead.", "- Hobb: dead"),
         ("Caleb, whose real name is Bren, sat down. Caleb waited. Bren listened.", "- Caleb (also Bren)"),
         ("Ruan, also known as Otter, laughed. Otter waved. Ruan waved too.", "- Ruan (also Otter)"),
         ("Old Hobb is dead. They say that Hobb walked home alone.", "- Hobb: dead"),

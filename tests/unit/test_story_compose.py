@@ -220,12 +220,18 @@ def test_what_binds_a_play_is_shown_however_old_its_message_is(exchanges: int) -
 def test_the_messages_that_no_summary_covers_yet_are_told_and_no_words_twice() -> None:
     bell = "That bell has not rung since the war, and nobody knows who took the key of the tower."
     played = roleplay(75, "I knock at the door.", every=bell)
-    played += [{"role": "user", "name": "Mara", "content": "I promise to bring your father's boat back before winter."}]
+    played += [
+        {
+            "role": "user",
+            "name": "Mara",
+            "content": "I swear, Ilse, that I'll kill the pilot who sank your father's boat.",
+        }
+    ]
     played += roleplay(50, "We walk on.", every=bell)
     context = ireneo.compact(played, 1_000, preset="story")
     blocks = [row.text for row in context.view if row.what == "summary"]
     assert len(blocks) == 2
-    assert "father's boat" in blocks[-1]
+    assert any("father's boat" in pin.text for pin in context.pins)
     assert all(block.count("has not rung since the war") <= 1 for block in blocks)
 
 

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from tests.property.test_threads import thread
 
 from ireneo.log.message import PINS_TAG, Draft, MessageId, Text, chain
-from ireneo.summaries.by_hand import HAND_WEIGHT
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.threads import render_thread, thread_lines
 
@@ -69,19 +68,3 @@ def test_a_block_that_is_read_again_makes_no_constraints_of_threads() -> None:
     )
     [message] = chain(None, [Draft(role="user", parts=(Text(text=text),), origin="injected")], lambda parts: (1, 0))
     assert [line.text for line in find_pins(message)] == ["Never leave the path."]
-
-
-def test_of_quests_for_one_person_the_newest_is_shown() -> None:
-    quests = [
-        replace(thread(n), kind="quest", who=who, text=text)
-        for n, (who, text) in enumerate(
-            [
-                ("Vera", "We have to find Lady Anselma."),
-                ("Tom", "We are looking for the Heron."),
-                ("Tom", "We came here to find Anselma."),
-            ]
-        )
-    ]
-    assert thread_lines(quests, 0, 1_000, count) == [f"- {render_thread(each)}" for each in quests[1:]]
-    by_hand = [replace(each, weight=HAND_WEIGHT) for each in quests]
-    assert thread_lines(by_hand, 0, 1_000, count) == [f"- {render_thread(each)}" for each in by_hand]

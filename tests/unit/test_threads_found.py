@@ -56,8 +56,6 @@ OPENS = [
     ("I will never forgive you for the fire.", "wound", "Vera", "Tom"),
     ("You left me to die in the snow.", "wound", "Vera", "Tom"),
     ("He murdered my brother.", "wound", "Vera", ""),
-    ("I want revenge on Anselm for the fire.", "wound", "Vera", "Anselm"),
-    ("She was cursed by Anselm, the witch of the mill.", "open", "", ""),
     ("We have to find my sister Anselma.", "quest", "Vera", ""),
     ("If you touch the boy again, I'll burn your boat.", "threat", "Vera", "Tom"),
     ("You have until Sunday, or the mill burns.", "threat", "Vera", "Tom"),
@@ -65,10 +63,7 @@ OPENS = [
     ("I told Anselm that the boat had sunk, but it wasn't true.", "lie", "Vera", "Anselm"),
     ("Anselm gave me the silver key.", "possession", "Vera", "Anselm"),
     ("We buried the gold under the third oak.", "possession", "Vera", ""),
-    ("Anselm is my half-brother.", "relation", "Anselm", "Vera"),
-    ("Anselm married Hedda in the spring.", "relation", "Anselm", "Hedda"),
     ("I still haven't paid Anselm for the horse.", "debt", "Vera", "Anselm"),
-    ("The bolt went clean through Anselm's shoulder.", "wound", "", ""),
     ("Wir müssen meine Schwester finden.", "quest", "Vera", ""),
     ("Wenn du dem Jungen etwas tust, brennt dein Boot.", "threat", "Vera", "Tom"),
     ("Ich verspreche dir, dass ich den Brief bringe.", "promise", "Vera", "Tom"),
@@ -125,6 +120,10 @@ def test_a_line_opens_a_thread(text: str, kind: str, who: str, whom: str) -> Non
         "Why don't we go left?",
         "She said not a word to Anselm, though she was cold.",
         "But the truth is, there are a lot of people in Orm.",
+        "Anselm is my half-brother.",
+        "He carried me through the snow when I was a child.",
+        "Anselm came on a Sunday and offered me forty crowns for the boat.",
+        "She was cursed by Anselm, the witch of the mill.",
     ],
 )
 def test_what_only_looks_like_one_opens_nothing(text: str) -> None:
@@ -145,12 +144,6 @@ def test_what_has_its_point_in_the_next_sentence_is_carried_with_it() -> None:
     assert alone.kind == parted.kind == "secret"
     assert alone.text == parted.text == f"{says} {point}"
     assert not find_threads(lines(("Tom", "Well?"), ("Vera", says), ("Tom", "Not now.")), ()).opened
-
-
-def test_a_promise_that_is_asked_for_counts_once_it_is_given() -> None:
-    asks = ("Vera", "Promise me that you will bury me by the sea.")
-    assert opened(lines(asks, ("Tom", "I promise."))) == [("promise", "Tom", "Vera")]
-    assert opened(lines(asks, ("Tom", "Let us talk of something else."))) == []
 
 
 def test_whom_a_line_is_said_to_is_who_is_named_in_it() -> None:

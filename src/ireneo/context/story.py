@@ -50,7 +50,7 @@ from ireneo.summaries.cast import KnownCast, known_cast, render_cast, render_pla
 from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.pins import constraints
-from ireneo.summaries.policy import explain_whole
+from ireneo.summaries.policy import Policy, explain_whole
 from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
@@ -69,15 +69,15 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTeller) 
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
-    if room < LEAST_CAST or not story.nodes or (story.fresh and is_prose(story.fresh)):
+    if room < LEAST_CAST or not story.known or (story.fresh and is_prose(story.fresh)):
         return None  # Counts don't show who matters in a novel.
-    said = (render_players if told else render_cast)(teller.cast(story.nodes), room, options.count)
+    said = (render_players if told else render_cast)(teller.cast(story.known), room, options.count)
     # Names are data as well: they must not begin a line or a block of ours.
     lines = [escape_tags(" ".join(line.split())) for line in said]
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
-    return injected("pins", "cast", text, options.count, story.nodes[0].first, story.nodes[-1].last)
+    return injected("pins", "cast", text, options.count, story.known[0].first, story.known[-1].last)
 
 
 THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
@@ -108,7 +108,7 @@ def story_pins(
     told = mostly_model_written(nodes)
     played_aloud = bool(cast.narrator) and not told
     if played_aloud:
-        threads = recently_opened(threads, nodes[-1].last_position, TABLE_AGE, TABLE_MOST)
+        threads = recently_opened(threads, story.known[-1].last_position, TABLE_AGE, TABLE_MOST)
     share = TOLD_THREADS if told else TABLE_THREADS if played_aloud else THREADS_SHARE
     # The number of further threads is useless if the texts mention them, or if they are hardly open.
     forgotten = 0 if told or played_aloud else story.forgotten
@@ -245,14 +245,25 @@ def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Messag
     """
     each = max(sum(message.tokens for message in fresh) / max(len(fresh), 1), 1.0)
     live = max(int(options.budget * options.policy.live_share * TOLD_LIVE / each), LEAST_LIVE)
-    step = max(settings(options.policy).leaf_messages // TAIL_STEPS, 1)
-    most = max(len(fresh) - live, 0) // step * step
-    edge = 0
-    for atom in atoms(fresh):
-        if edge + len(atom) > most:
-            break
-        edge += len(atom)
+    return _in_steps(fresh[: max(len(fresh) - live, 0)], TAIL_STEPS, options.policy)
+
+
+def _in_steps(fresh: Sequence[Message], steps: int, policy: Policy) -> Sequence[Message]:
+    """The first of the newest messages, in whole atoms and whole parts of a leaf that has `steps` of them."""
+    step = max(settings(policy).leaf_messages // steps, 1)
+    most = len(fresh) // step * step
+    edge = max((end for end in accumulate(map(len, atoms(fresh)), initial=0) if end <= most), default=0)
     return fresh[:edge]
+
+
+def with_recent(
+    grown: StoryState, options: ContextOptions, leaf: Callable[[Sequence[Message], Sequence[Thread]], Summary]
+) -> StoryState:
+    """Add a `leaf` over the newest messages that have none, in whole parts; none where a model told the past."""
+    first = _in_steps(grown.fresh, PARTS, options.policy)
+    if not first or mostly_model_written(grown.nodes):
+        return grown
+    return replace(grown, recent=leaf(first, open_threads(grown.nodes, settings(options.policy).open_threads)[0]))
 
 
 def _with_tail(
@@ -298,10 +309,13 @@ class StoryComposer:
         )
         """Whether an overview would be shown if there were one."""
         grown, nodes = _with_tail(grown, nodes, tails, options)
-        threads, forgotten = standing_threads(nodes, options, teller.threads)
         self.behind = grown.behind
         """How many messages should be summarised but aren't."""
-        self._story = replace(grown, nodes=nodes, threads=threads, forgotten=forgotten)
+        story = replace(grown, nodes=nodes)
+        if not fits:
+            story = with_recent(story, options, lambda messages, before: teller.leaf(messages, before, options))
+        threads, forgotten = standing_threads(story.known, options, teller.threads)
+        self._story = replace(story, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
         """The summaries that were made only for this context, so that its blocks can be opened."""
         self._options = options
@@ -382,25 +396,33 @@ def _full_blocks(options: ContextOptions) -> int:
 def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
     """The summaries and newest messages of a path, from which constraints are read, and the open threads."""
     grown = path.grow(0)
-    texts = path.reader.texts(grown.nodes)
-    threads, _ = standing_threads(texts, options)
+    story = as_known(grown, path.reader.texts(grown.nodes), options)
     fresh = grown.fresh if is_answered(grown.fresh) else ()
-    return (*grown.system, *texts, *fresh), _still_open(threads, texts, grown.fresh)
+    return (*grown.system, *story.nodes, *fresh), _still_open(story)
 
 
-def ended_since(
-    threads: Sequence[Thread], texts: Sequence[Summary], newest: Sequence[Message]
-) -> Mapping[ThreadId, ThreadEnd]:
-    """The threads open after `texts` that the following messages resolve, according to rules, with their ends.
+def as_known(grown: StoryState, texts: Sequence[Summary], options: ContextOptions) -> StoryState:
+    """The story with the `texts` of its summaries, its newest messages read by rules, and its open threads."""
+    story = with_recent(
+        replace(grown, nodes=tuple(texts)),
+        options,
+        lambda messages, before: make_leaf(messages, before, options.policy),
+    )
+    return replace(story, threads=standing_threads(story.known, options)[0])
+
+
+def ended_since(story: StoryState) -> Mapping[ThreadId, ThreadEnd]:
+    """The open threads that the newest messages resolve, according to rules, with their ends.
 
     A model closes its own threads with the summary of these messages.
     """
-    return closed_since(threads, newest) if threads and not mostly_model_written(texts) else {}
+    known = story.threads and not mostly_model_written(story.nodes)
+    return closed_since(story.threads, story.unread) if known else {}
 
 
-def _still_open(threads: Sequence[Thread], texts: Sequence[Summary], newest: Sequence[Message]) -> tuple[Thread, ...]:
-    ends = ended_since(threads, texts, newest)
-    return tuple(each for each in threads if each.id not in ends)
+def _still_open(story: StoryState) -> tuple[Thread, ...]:
+    ends = ended_since(story)
+    return tuple(each for each in story.threads if each.id not in ends)
 
 
 def standing_threads(
@@ -426,7 +448,7 @@ def compose_story(story: StoryState, options: ContextOptions, teller: StoryTelle
         first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
         return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
-    story = replace(story, threads=_still_open(story.threads, story.nodes, story.fresh))
+    story = replace(story, threads=_still_open(story))
     unsaid: tuple[Message, ...] = ()
     while True:
         shown = _within_budget(story, options, teller, unsaid)
@@ -462,17 +484,17 @@ def _within_budget(
 def _opened_room(story: StoryState, room: int, live: int, options: ContextOptions) -> int:
     """The part of the blocks' `room` for newest messages without a leaf that don't fit verbatim into `live`.
 
-    From half a leaf on, each counts `FRESH_WEIGHT` times as much as a message in a leaf. So the blocks change once more
-    between two leaves.
+    In whole parts of a leaf; each counts `FRESH_WEIGHT` times as much as a message in a leaf.
     """
-    half = max(settings(options.policy).leaf_messages // 2, 1)
-    if story.waiting or not story.nodes or len(story.fresh) <= half or mostly_model_written(story.nodes):
+    if story.waiting or mostly_model_written(story.nodes):
         return 0
     costs = [_cost(message, options.count) for message in story.fresh]
-    if _live_start(story.fresh, costs, int(live * (1 - OPEN_SHARE)), 1) < half:
-        return 0
-    weight, covered = FRESH_WEIGHT * half, sum(node.messages for node in story.nodes)
-    return int(room * min(weight / (weight + covered), MOST_OPENED))
+    start = _live_start(story.fresh, costs, int(live * (1 - OPEN_SHARE)), 1)
+    weight, covered = (
+        FRESH_WEIGHT * len(_in_steps(story.fresh[:start], PARTS, options.policy)),
+        sum(node.messages for node in story.nodes),
+    )
+    return int(room * (min(weight / (weight + covered), MOST_OPENED) if covered else weight > 0))
 
 
 def _before(
@@ -480,7 +502,7 @@ def _before(
 ) -> list[ContextItem]:
     """The items before the past: system messages, pins and open threads, the cast."""
     before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
-    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.nodes), unsaid)
+    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known), unsaid)
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
     return [*before, cast] if cast else before
@@ -675,11 +697,8 @@ def _open_blocks(
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     leaf = with_edits(leaf, options.by_hand)
-    room -= MESSAGE_TOKENS + NOTES_TOKENS
-    threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
-    room -= sum(options.count(line) + 1 for line in threads)
-    (text,) = teller.tell([leaf], max(room, 0), {}, options)
-    return [show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
+    (text,) = teller.tell([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, 0), {}, options)
+    return [show_block(leaf, text, MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
 
 
 def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from ireneo.language.words import terms
 from ireneo.log.message import Count
+from ireneo.summaries.by_hand import BY_WHOM
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.speech import WORDS
 from ireneo.summaries.story import StoryStrategy, story_strategy
@@ -375,7 +376,8 @@ def is_of_one_piece(text: Summary) -> bool:
 
 
 def mostly_model_written(texts: Sequence[Summary]) -> bool:
-    """Whether models wrote nearly all of `texts`, by the messages they cover."""
+    """Whether models wrote nearly all of `texts`, but for those by hand, by the messages they cover."""
+    texts = [text for text in texts if text.writing is None or text.writing.prompt != BY_WHOM]
     told = sum(text.messages for text in texts if is_model_written(text))
     return bool(told) and told >= MOSTLY * sum(text.messages for text in texts)
 

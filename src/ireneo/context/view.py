@@ -576,6 +576,7 @@ WITH_COUNT = 400
 NOTES_SHARE = 0.5
 """The share of a context for pins and releases by hand, at the place where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
+SETTLED = f"{PINS_TAG} No open thread any more, since:"
 
 
 TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
@@ -634,7 +635,8 @@ def note(annotation: Annotation, count: Count) -> ContextItem | None:
     """Show a pin or release by hand; other annotations have no text of their own in a context."""
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
-    heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
+    lifted = SETTLED if annotation.about.startswith("t_") else f"{PINS_TAG} Lifted, and holds no longer:"
+    heading = HEADING if annotation.kind == "pin" else lifted
     return injected("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
 
 

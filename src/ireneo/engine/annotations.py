@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import ended_since, standing_threads, story_notes
+from ireneo.context.story import as_known, ended_since, standing_threads, story_notes
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary
@@ -25,7 +25,7 @@ from ireneo.summaries.pins import constraints, split_pins_and_releases, valid_pi
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId
+from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId, thread_id
 from ireneo.summaries.work import WorkPath, recorded_text
 
 SHOWN = 60
@@ -144,7 +144,13 @@ def _to_pin(line: Line) -> Pin:
 
 
 def _add_annotation(
-    tx: Transaction, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    kind: AnnotationKind,
+    text: str,
+    about: str = "",
+    meant: StoryThread | None = None,
 ) -> Annotation:
     words = _one_line(text)
     if not words:
@@ -152,6 +158,8 @@ def _add_annotation(
     at, position = _branch_place(tx, key, branch)
     name = annotation_id(kind, at, words, about)
     made = Annotation(id=name, kind=kind, at=at, at_position=position, text=words, about=about)
+    if meant is not None:
+        made = replace(made, claim=meant.text, source=MessageId(meant.source) or None)
     tx.annotations.put(key, [made])
     return made
 
@@ -218,14 +226,15 @@ def list_threads(
     # The narrowest context shows the newest leaf first.
     path = StoryPath(reader, policy, budget=1)
     grown = path.grow(0)
-    texts = reader.texts(grown.nodes)
-    threads = standing_threads(texts, options)[0]
-    since = ended_since(threads, texts, grown.fresh)
-    still = [each for each in threads if each.id not in since]
+    story = as_known(grown, reader.texts(grown.nodes), options)
+    since = ended_since(story)
+    still = [each for each in story.threads if each.id not in since]
     out += [_thread_row(each, notes) for each in still]
     if resolved:
         leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
-        out += _resolved_threads(leaves, notes, {each.id for each in still}, since)
+        out += _resolved_threads(
+            [*leaves, *([story.recent] if story.recent else [])], notes, {each.id for each in still}, since
+        )
     return out
 
 
@@ -354,6 +363,8 @@ def edit_thread(
         text=words,
         about=meant.id,
         sort=kind,
+        claim=next((each.claim for each in before if each.about == meant.id), meant.text),
+        source=MessageId(meant.source) or None,
         who=_one_line(who),
         whom=_one_line(whom),
         number=number,
@@ -367,7 +378,8 @@ def resolve_thread(
 ) -> StoryThread:
     """Resolve a thread, or end a canon fact: it isn't shown any more from here on."""
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
-    made = _add_annotation(tx, key, branch, "release", _one_line(how) or meant.text, about=meant.id)
+    # Its words and message name it on the path of an edited chat as well.
+    made = _add_annotation(tx, key, branch, "release", _one_line(how) or meant.text, meant.id, meant)
     return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)
 
 
@@ -507,8 +519,8 @@ class _PositionMap:
     def move(self, note: Annotation, names: Mapping[str, str]) -> Annotation:
         """The annotation at its place on the new path, under its old id; `names` has the new ids of carried ones."""
         at = self._new_position(note.at_position)
-        about = names.get(note.about, note.about)
-        return replace(note, at=self._message_id(at), at_position=at, about=about, source=self._source(note))
+        moved = replace(note, at=self._message_id(at), at_position=at, source=self._source(note))
+        return replace(moved, about=names.get(note.about) or _moved_thread_id(note, moved.source))
 
     def move_summary_note(self, note: Annotation, start: int, names: Mapping[str, str]) -> Annotation | None:
         """The same for an annotation of a summary that begins at `start`; None if its messages have changed."""
@@ -547,6 +559,12 @@ class _PositionMap:
             return note.source
         there = self._same.get(self._old[note.source])
         return None if there is None else self._message_id(there)
+
+
+def _moved_thread_id(note: Annotation, source: MessageId | None) -> str:
+    """The id that the thread which a note is about has on the new path, where its message is `source`."""
+    kind = next((each for each in THREAD_KINDS if thread_id(each, note.claim, note.source) == note.about), None)
+    return thread_id(kind, note.claim, source) if kind and source else note.about
 
 
 def _align(old: Sequence[Message], new: Sequence[Message]) -> Iterable[tuple[int, int]]:

@@ -43,7 +43,6 @@ class Threads(Topic, frozen=True, kw_only=True):
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
     demand: Patterns = BARE  # Somebody asks for a promise
-    consent: Patterns = Patterns(r"^[\W_]*{}")  # At the beginning: somebody gives the promise that was asked for
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
     lends: Set = frozenset()  # Verbs of which the creditor of a debt is the subject
     toward: Set = frozenset()  # Right before the name of the other party

@@ -284,9 +284,19 @@ class _CastResolver:
                 name = parent[name]
             return name
 
-        for one, other in [*self._same_person_pairs(names), *linked]:
+        speaking = {name: {name} & self._speaking for name in names}
+        for one, other in linked:
             if one in parent and other in parent:
+                speaking[find_root(one)] |= speaking[find_root(other)]
                 parent[find_root(other)] = find_root(one)
+        for one, other in self._same_person_pairs(names):
+            first, second = find_root(one), find_root(other)
+            # Two who speak are two people, even if one bears the name of the other's family.
+            if first != second and all(
+                self._is_form(a, b) or self._is_form(b, a) for a in speaking[first] for b in speaking[second]
+            ):
+                speaking[first] |= speaking[second]
+                parent[second] = first
         groups: dict[str, list[str]] = defaultdict(list)
         for name in names:
             groups[find_root(name)].append(name)
@@ -370,7 +380,9 @@ class _CastResolver:
         real = {bare_name(author)[:1] for author in self._players}
         if any(self._is_player(name) or (self._players and bare_name(name)[:1] in real) for name in names):
             return None
-        if any(name.casefold() in topic(Speech).narrators for name in names) or counts["tells"] > counts["speaks"]:
+        # Without players, whoever narrates may be a character as well, of whom the narration speaks.
+        tells = counts["tells"] > counts["speaks"] and (self._players or counts["acts"] + counts["said"] < OFTEN)
+        if any(name.casefold() in topic(Speech).narrators for name in names) or tells:
             return None
         acting = _activity(counts)
         facts = [line for line in self._facts if line.subject in names]

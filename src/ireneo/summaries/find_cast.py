@@ -288,10 +288,8 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     for name, what in _descriptions(each):
         sure = each.sure or what[1] or presented or bool(own and _is_introduction(each))
         found.fact("is", name, what[0], each, SURE if sure else 1)
-    if len(each.text.split()) < FEWEST and not own:
-        return
     _record_fates(each, found)
-    if not each.words.isdisjoint(_SAYS.called):
+    if (len(each.text.split()) >= FEWEST or own) and not each.words.isdisjoint(_SAYS.called):
         _record_aliases(each, heard, found)
 
 

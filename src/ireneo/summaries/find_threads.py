@@ -22,8 +22,9 @@ from ireneo.language.word_lines import Features, LinearModel, features, load_mod
 from ireneo.language.words import balanced, base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
+from ireneo.summaries.by_hand import HAND_WEIGHT
 from ireneo.summaries.speech import WORDS, Sentence, VoicedText, VoicedTexts, sentences, with_speaker
-from ireneo.summaries.spoken_play import is_spoken_play, lasting_score
+from ireneo.summaries.spoken_play import is_spoken_play
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE
@@ -44,10 +45,18 @@ _SAYING: frozenset[ThreadKind] = frozenset({"secret", "lie"})
 _OWN: frozenset[ThreadKind] = frozenset({"secret", "lie", "wound"})
 """Kinds that belong to a speaker who mentions themselves and others."""
 _PAUSE = frozenset(",.!")
-OPENS = 0.4
-"""The least value of an English sentence that opens a thread."""
-LASTS, OPENS_SURELY = 1.2, -0.5
-"""In spoken play, the minimum value of a sentence that opens a thread, and of the other model to give it a kind."""
+OPENS, OPENS_STATE = 0.4, 1.2
+"""The least value of an English sentence that opens a thread, and of one that tells a state and denies nothing."""
+LASTS, OPENLY, NAMES = 1.2, 0.25, 0.2
+"""In spoken play, the least value of a sentence that opens a thread: how much it matters later, with the value for
+opening one and up to `MOST_NAMES` names weighted so."""
+MOST_NAMES, OPENS_SURELY = 2, -0.5
+"""There, the least value for opening a thread from which on it has a kind."""
+_UNDONE: frozenset[ThreadKind] = frozenset({"open", "promise", "debt", "quest", "threat"})
+"""Kinds of what is still to be done, of which a sentence about the past alone tells nothing."""
+_TO_COME = frozenset({"@future", "@unsure", "@supposes", "@denies"})
+_CONCERNS = frozenset({"@i", "@we", "@you", "@future", "@supposes"})
+"""Forms of a sentence that looks ahead, and of one that concerns those who speak or what is to come."""
 MATTERS, USUAL = 0.5, -0.8
 """How much it adds that a sentence matters later, and from which value on it does."""
 LIKE_CLOSING = 1.0
@@ -141,6 +150,7 @@ def _idle_stems() -> frozenset[str]:
 
 
 _CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={any_of(_SAYS.conjunctions)}\s)")
+_QUOTE = lazy_re(r'["“]')
 _BROKEN_OFF = lazy_re(r"(?:--|—|–|-)[\"'”’]?\s*$")
 _SOUND = lazy_re(r"^\s*[(\[][a-z ,]{3,40}[)\]]\s*")
 _SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
@@ -207,6 +217,13 @@ def _thread_by_model(sentence: Sentence, following: str) -> Thread | None:
         return None
     kind = _kind_by_model(found)
     who, whom = _parties(kind, sentence) if kind != "open" else ("", "")
+    own = "@i" in found.forms and (voiced.speaker == who or _mentions_loan(text))
+    if kind in _UNDONE and not own and not _is_pending(found, kind):
+        return None
+    # Who is whose brother is no thread, and what somebody has, hides or suffers is seldom told in passing.
+    kept = (_UNDONE - {"open"}) | (_SAYING if "@denies" in found.forms else set())
+    if kind == "relation" or (value < OPENS_STATE and kind not in kept):
+        return None
     least = SAYS if kind in _SAYING else 0 if who and whom else 1
     words = _self_contained_text(sentence, following, least)
     if words is None or not (who or whom or voiced.speaker or proper_names(words)):
@@ -221,6 +238,12 @@ def _kind_by_model(found: Features) -> ThreadKind:
     values = {kind: line.value(found) for kind, line in kinds.items()}
     kind = max(values, key=lambda each: values[each])
     return kind if 1 / sum(math.exp(each - values[kind]) for each in values.values()) >= SURE else "open"
+
+
+def _is_pending(found: Features, kind: ThreadKind = "open") -> bool:
+    """Whether a sentence isn't about the past alone, and one of no certain kind concerns those who speak."""
+    ahead = "@past" not in found.forms or not _TO_COME.isdisjoint(found.forms)
+    return ahead and (kind != "open" or not _CONCERNS.isdisjoint(found.forms))
 
 
 def _self_contained_text(sentence: Sentence, following: str, least: int) -> str | None:
@@ -577,6 +600,7 @@ def _ended_by_cue(
     voiced = sentence.voiced
     named = proper_names(sentence.text)
     here = lower_words(sentence.with_before) | _name_words(voiced.speaker) | _name_words(voiced.hearer)
+    met = here | lower_words(voiced.text)
     is_somebody = bool(voiced.speaker or proper_names(sentence.with_before))
     gives = sentence.text[place[0] : place[1]].lower().partition(" ")[0] in _SAYS.speaker
     best: tuple[int, KnownThread] | None = None
@@ -596,7 +620,7 @@ def _ended_by_cue(
         least = 3 if each.thread.kind in _THINGS else 2
         enough = (1 if end.row.by_people else least) if theirs or each.names & named or end.row.by_people else 4
         age = voiced.position - each.thread.position
-        both_here = bool(each.who & here and each.whom & here) and age <= TOGETHER
+        both_here = bool(each.who & met and each.whom & met) and age <= TOGETHER
         beside = theirs and bool(things & (both - each.names - each.people)) and each.thread.kind in _THINGS
         # A relation is about nothing but its two people.
         beside = beside or (both_here and each.thread.kind == "relation")
@@ -614,7 +638,7 @@ def _ended_by_cue(
 
 
 SOON = 3
-"""Within how many lines a promise that is asked for is given."""
+"""No line ends a thread within this many lines."""
 TABLE_NEAR = 4
 """How many lines before and after are searched for talk about the show, which makes a line part of that talk."""
 AGAIN = 0.7
@@ -646,30 +670,37 @@ def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threa
 
 def _thread_in_story(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """Return the thread that a sentence of a written story opens."""
-    return opened_thread(sentence, heard.next_sentence(place, sentence.end)) or _requested_promise(
-        sentence, heard, place
-    )
+    return opened_thread(sentence, heard.next_sentence(place, sentence.end))
 
 
-def _thread_in_play(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
+def _thread_in_play(sentence: Sentence, _heard: VoicedTexts, _place: int) -> Thread | None:
     """Return the thread that a sentence of spoken play opens."""
     text, voiced = sentence.text, sentence.voiced
     if "?" in text or _BROKEN_OFF.search(text) or _is_table_talk(sentence) or _SAYS.trifle.search(text):
         return None
-    value = lasting_score(sentence, len(proper_names(text)), heard, place)
+    found = features(text)
+    # What a narrator says is only about the moment, except what somebody says in it.
+    if not _is_pending(found) or (
+        voiced.narrated and not (_QUOTE.search(text) or voiced.text.count('"', 0, sentence.start) % 2)
+    ):
+        return None
+    opens, _, _ = _thread_models()
+    value = load_models(SALIENCE)[SALIENCE].value(found.with_forms(NARRATED_FORM if voiced.narrated else ()))
+    value += OPENLY * opens.value(found) + NAMES * min(len(proper_names(text)), MOST_NAMES)
     if value < LASTS:
         return None
-    found = features(text)
-    opens, _, _ = _thread_models()
     kind = _kind_by_model(found) if opens.value(found) >= OPENS_SURELY else "open"
     who, whom = _parties(kind, sentence) if kind != "open" else ("", "")
     return make_thread(kind, _SOUND.sub("", text), voiced, who, whom, 1.0 + min(value - LASTS, 2.0) / 2)
 
 
 def closed_since(threads: Sequence[Thread], messages: Sequence[Message]) -> Mapping[ThreadId, ThreadEnd]:
-    """Map each of the open `threads` that the following `messages` resolve to its end, as `find_threads` does."""
+    """Map each of the open `threads` that the following `messages` resolve to its end, as `find_threads` does.
+
+    What was written by hand is ended by hand.
+    """
     heard = VoicedTexts(messages)
-    left = [index_thread(thread) for thread in threads]
+    left = [index_thread(thread) for thread in threads if thread.weight < HAND_WEIGHT]
     rare: Mapping[str, float] | None = None
     out: dict[ThreadId, ThreadEnd] = {}
     for place, text in enumerate(heard.texts):
@@ -751,25 +782,6 @@ def _is_rewording(old: KnownThread, new: KnownThread) -> bool:
         return shared > len(new.names)
     same = old.thread.who == new.thread.who and ("" in (old.thread.whom, new.thread.whom) or old.whom == new.whom)
     return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
-
-
-def _requested_promise(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
-    """Return the promise that a sentence asks for and somebody gives soon after."""
-    found = _SAYS.demand.search(sentence.text)
-    voiced = sentence.voiced
-    if (
-        found is None
-        or (voiced.authored and _TURNS.table.search(sentence.text.lower()))
-        or not voiced.is_speech(sentence.start + found.start())
-    ):
-        return None
-    for after in range(place + 1, min(place + 1 + SOON, len(heard.texts))):
-        if not _SAYS.consent.match(heard.texts[after]):
-            continue
-        speaker = heard.voiced(after).speaker
-        if speaker != voiced.speaker or not voiced.authored:
-            return make_thread("promise", sentence.text, voiced, speaker, voiced.speaker, 1.5)
-    return None
 
 
 def _is_show_talk(sentence: Sentence, heard: VoicedTexts, place: int) -> bool:

@@ -84,10 +84,22 @@ class StoryState(Struct, frozen=True, kw_only=True):
     """The newest messages that the character was present for."""
     behind: int
     """Messages that are due to be summarised but are not."""
+    recent: Summary | None = None
+    """What the newest messages without a leaf say of cast and threads, in whole parts of a leaf."""
     threads: tuple[Thread, ...] = ()
-    """The threads open at the end of the summaries."""
+    """The threads that are open now."""
     forgotten: int = 0
     """Open threads dropped in favour of weightier ones."""
+
+    @property
+    def known(self) -> tuple[Summary, ...]:
+        """The summaries that know the cast and the threads."""
+        return (*self.nodes, self.recent) if self.recent else self.nodes
+
+    @property
+    def unread(self) -> tuple[Message, ...]:
+        """The newest messages that none of these covers."""
+        return self.fresh[self.recent.messages :] if self.recent else self.fresh
 
 
 class _NewLeaves(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,6 @@ from ireneo.language.files import CAPITAL
 from ireneo.log.message import short
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import HAND_WEIGHT
-from ireneo.summaries.find_threads import proper_names
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind
 
 # An open thread is carried verbatim until it is resolved. Beyond a cap the least valuable are dropped. A dropped thread
@@ -124,22 +123,6 @@ def _value_at(thread: Thread, now: int) -> float:
     return worth * thread.weight / (1.0 + (now - thread.position) / half)
 
 
-def distinct(threads: Sequence[Thread]) -> list[Thread]:
-    """Return the threads without quests that have the same object as a newer quest, whoever mentions it."""
-    kept: list[Thread] = []
-    for thread in reversed(threads):
-        if not any(_is_same_quest(newer, thread) for newer in kept):
-            kept.append(thread)
-    return kept[::-1]
-
-
-def _is_same_quest(newer: Thread, thread: Thread) -> bool:
-    if not (newer.kind == thread.kind == "quest") or max(thread.weight, newer.weight) >= HAND_WEIGHT:
-        return False
-    old, new = ({name.rstrip("s") for name in proper_names(each.text)} for each in (thread, newer))
-    return bool(old and new) and len(old & new) * 2 >= min(len(old), len(new))
-
-
 _SPOKEN = lazy_re(rf"{CAPITAL}[\w .'’-]{{0,40}}: [^ ]")
 """Words that say themselves who speaks."""
 
@@ -152,7 +135,7 @@ def render_thread(thread: Thread) -> str:
     words = " ".join(thread.text.split())
     # A thread written by a model names its people in the text, and one whose people aren't known says who speaks.
     named = thread.who in words and thread.whom in words
-    quoted = words if named and _SPOKEN.match(words) else f"“{words}”"
+    quoted = words if thread.weight >= HAND_WEIGHT or (named and _SPOKEN.match(words)) else f"“{words}”"
     said = f"{thread.kind}: {quoted}" if named else f"{thread.kind} · {_render_parties(thread)}: {quoted}"
     return f"{said} · {short(thread.source)}" if thread.source else said
 
@@ -165,7 +148,6 @@ def thread_lines(
     If they don't all fit, the most valuable are shown, and if they are to be `all_told`, a line says how many more
     there are, and of which kinds; `forgotten` is how many were dropped before. Empty if there is no room for anything.
     """
-    threads = distinct(threads)
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
     lines = {thread.id: f"- {render_thread(thread)}" for thread in threads}
     costs = {name: count(line) + 1 for name, line in lines.items()}

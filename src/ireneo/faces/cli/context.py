@@ -471,7 +471,7 @@ def _name(first: Part, masked: int, size: int) -> str:
 
 
 def _pins(row: ireneo.ViewRow) -> str:
-    if row.text.startswith("[PINNED] Lifted"):
+    if row.text.startswith(("[PINNED] Lifted", "[PINNED] No open")):
         return "released"
     if row.id == "cast":
         return "cast"
