@@ -15,14 +15,7 @@ from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD, is_timed_out
-from ireneo.lessons.observe import (
-    DEMANDED,
-    MOST_SOURCES,
-    Messages,
-    cited_sources,
-    cue_part,
-    is_supported,
-)
+from ireneo.lessons.observe import DEMANDED, MOST_SOURCES, Messages, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
@@ -384,12 +377,7 @@ def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable
 
 
 def fact(
-    material: RunMaterial,
-    about: str,
-    seen: Sequence[TriedCall],
-    held: int,
-    text: str,
-    slot: tuple[str, str],
+    material: RunMaterial, about: str, seen: Sequence[TriedCall], held: int, text: str, slot: tuple[str, str]
 ) -> Observation:
     """The observation of a fact about the project, `held` of the times that it could be `seen`."""
     messages = {message.id: message for message in material.messages}
