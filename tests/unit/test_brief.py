@@ -180,7 +180,7 @@ async def test_the_clock_is_asked_and_not_the_machine() -> None:
 
 
 async def test_a_command_is_quoted_as_its_user_entered_it() -> None:
-    said = "The harbour report in Portuguese, please."
+    said = "Our harbour report is written in Portuguese by my sister."
     asked = (
         f"<command-message>plan</command-message><command-name>/plan</command-name><command-args>{said}</command-args>"
     )

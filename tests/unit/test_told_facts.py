@@ -140,6 +140,9 @@ MANNER = (
     "No bullet points, please.",
     "Bitte antworte immer auf Deutsch.",
     "Keine Emojis bitte.",
+    "Kindly do not round things for me in future.",
+    "Keep it in ounces for me always.",
+    "Du kannst mich übrigens duzen.",
 )
 
 TRAPS = (

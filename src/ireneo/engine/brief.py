@@ -64,6 +64,7 @@ from ireneo.memories.serving import (
     UNRELATED,
     Purpose,
     Relevance,
+    earnest_sentences,
     embedder_bonus,
     informative_sentences,
     is_about_answers,
@@ -518,11 +519,7 @@ class BriefSearch:
         kept: list[Record] = []
         quoted: list[Quotation] = []
         for record in records:
-            said = (
-                None
-                if record.attribute not in ("", *MANNER) or record.origin != "user"
-                else self._source_message(record)
-            )
+            said = None if record.attribute or record.origin != "user" else self._source_message(record)
             if said is None:
                 kept.append(record)
             else:
@@ -574,7 +571,7 @@ class BriefSearch:
         for hit, nearness in hits:
             served = [
                 (one, each)
-                for each in informative_sentences(hit.text)
+                for each in earnest_sentences(hit.text)
                 if (one := purpose.relevance(each, nearness=nearness))
             ]
             if served:

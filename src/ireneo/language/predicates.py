@@ -10,7 +10,7 @@ from msgspec import Struct
 from ireneo.language.files import any_of, cached_data, of_language, topic
 from ireneo.language.spoken import Attributes, Facts
 from ireneo.language.topics import Grammar
-from ireneo.language.words import base_forms, third_person, verb_inflections
+from ireneo.language.words import past_forms, third_person, verb_inflections
 from ireneo.patterns import lazy_re
 
 _GRAMMAR = of_language(Grammar, "en")
@@ -104,13 +104,13 @@ def verb_forms() -> dict[str, tuple[str, str]]:
     """Map every form of the known verbs to its base form and `base`, `s`, `past` or `ing`."""
     known = of_language(Facts, "en")
     forms: dict[str, tuple[str, str]] = {}
-    for verb in sorted({*known.verbs, *known.idle, *base_forms().values()}):
+    for verb in sorted({*known.verbs, *known.idle, *past_forms().values()}):
         for form, kind in verb_inflections(verb).items():
             forms.setdefault(form, (verb, kind))
     # Irregular forms take precedence: "found" is the past of "find".
     return (
         forms
-        | {form: (verb, "past") for form, verb in base_forms().items()}
+        | {form: (verb, "past") for form, verb in past_forms().items()}
         | {form: (verb, "past") for verb, past in _GRAMMAR.past.items() for form in past}
     )
 

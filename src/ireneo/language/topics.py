@@ -36,7 +36,8 @@ class Words(Topic, frozen=True, kw_only=True):
     # Very common words that are rare in other languages: used to detect the language of a text
     telling: Set = frozenset()
     stop: Set = frozenset()  # The stop list
-    irregular: Row = ()  # A word and its irregular forms that a stemmer misses; none that is mostly another word
+    irregular: Row = ()  # A verb and its irregular past forms, which a stemmer misses; none that is mostly another word
+    other_forms: Row = ()  # The same for words and forms that are no past: "child children"
     articles: Set = frozenset()  # Words that never change the meaning of a text
     contractions: Map = {}  # What a short form stands for
     contracted: Map = {}  # What the ending of a short form stands for

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -86,8 +86,17 @@ def common_words() -> frozenset[str]:
 @cached_data
 def base_forms() -> dict[str, str]:
     """Map irregular forms of English words, which a stemmer misses, to their base forms."""
-    groups = [group.split() for group in of_language(Words, "en").irregular]
-    return {form: base for base, *forms in groups for form in forms}
+    return _by_form((*of_language(Words, "en").irregular, *of_language(Words, "en").other_forms))
+
+
+@cached_data
+def past_forms() -> dict[str, str]:
+    """The same for the past forms of verbs alone."""
+    return _by_form(of_language(Words, "en").irregular)
+
+
+def _by_form(rows: Iterable[str]) -> dict[str, str]:
+    return {form: base for base, *forms in map(str.split, rows) for form in forms}
 
 
 @cached_data

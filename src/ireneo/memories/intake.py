@@ -16,7 +16,7 @@ from ireneo.language.files import any_of, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts
 from ireneo.language.topics import Kinds
-from ireneo.language.words import base_forms, language_of_sentence, sentences
+from ireneo.language.words import language_of_sentence, past_forms, sentences
 from ireneo.log.message import MessageId
 from ireneo.memories.cues import cues
 from ireneo.memories.earnest import BULLET, is_earnest
@@ -239,7 +239,7 @@ def _is_past_event(text: str) -> bool:
 def _is_past(word: str) -> bool:
     if word in _ENGLISH.no_past or word.endswith("s"):
         return False
-    return word in base_forms() or (len(word) > 3 and word.endswith("ed"))
+    return word in past_forms() or (len(word) > 3 and word.endswith("ed"))
 
 
 MOST_BYTES = 65_536

@@ -21,6 +21,7 @@ from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import cue_patterns, cues, has_cue
+from ireneo.memories.figures import figures, is_measure
 from ireneo.memories.plans import is_marked_overdue, is_plan, mark_overdue, plan_deadline
 from ireneo.memories.remnants import PIECES
 from ireneo.memories.rivals import OPENING_NAME, number_words
@@ -128,8 +129,16 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     if has_cue("for_good", plain) or has_cue("for_good", asked) or has_cue("happened", asked):
         return None
     language = language_of_sentence(plain)
-    tenses = [_tense(each, language) for each in clauses]
-    if not {"past", "perfect"}.isdisjoint(tenses):
+    tenses = {each: _tense(each, language) for each in clauses}
+    # "They have put me on 5 mg" says how much it is now.
+    told = [
+        each
+        for each, tense in tenses.items()
+        if tense == "past" or (tense == "perfect" and not any(map(is_measure, figures(each))))
+    ]
+    # "In May we sail to Bornholm, we have booked it" is a plan, whatever was done for it.
+    planned = (is_plan(each, at) or (each not in told and plan_deadline(each, at)) for each in clauses)
+    if told and not any(planned):
         return None
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
     # "In December we want to fly to Crete" is valid until December is over, and "my grant runs till 2027" until then.

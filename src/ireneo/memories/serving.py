@@ -17,7 +17,9 @@ from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, top
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Names, Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.earnest import statements
 from ireneo.memories.senses import names_another, senses_asked
+from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
 _SAYS = topic(Serving)
@@ -196,6 +198,12 @@ def informative_sentences(text: str) -> list[str]:
         for each in sentences(text, small_opens=True)
         if not (each.endswith("?") or _REQUEST.match(each) or _SAYS.unreal.search(each))
     ]
+
+
+def earnest_sentences(text: str) -> list[str]:
+    """The sentences of a message that its author states in earnest, and that are worth keeping."""
+    said = [each for each in statements(text) if not each.asks and is_worth_keeping(each.text)]
+    return list(dict.fromkeys(each.sentence for each in said))
 
 
 @cached_data
