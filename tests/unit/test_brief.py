@@ -180,9 +180,9 @@ async def test_the_clock_is_asked_and_not_the_machine() -> None:
 
 
 async def test_a_command_is_quoted_as_its_user_entered_it() -> None:
-    said = "Our harbour report is written in Portuguese by my sister."
+    said = "My harbour report is due on 4 May."
     asked = (
-        f"<command-message>plan</command-message><command-name>/plan</command-name><command-args>{said}</command-args>"
+        f"<command-message>note</command-message><command-name>/note</command-name><command-args>{said}</command-args>"
     )
     to_harness = "<command-name>/model</command-name>\n<command-args>report</command-args>"
     put_out = "<local-command-stdout>Set to the report of the harbour.</local-command-stdout>"
@@ -192,7 +192,7 @@ async def test_a_command_is_quoted_as_its_user_entered_it() -> None:
         for text in (asked, to_harness, put_out):
             await session.append({"role": "user", "content": text})
         brief = await memory.brief(goal="Write the harbour report.")
-        assert [line.text.partition(" (")[0] for line in brief.lines] == [f"“/plan {said}”"]
+        assert [line.text.partition(" (")[0] for line in brief.lines] == [f"“/note {said}”"]
 
 
 async def test_a_session_that_is_not_there_is_named() -> None:

@@ -108,6 +108,10 @@ def test_a_plan_ends_nothing_and_is_held_as_said(tmp_path: Path, before: str, pl
         ("I work at Philips.", "I'm leaving Philips in May.", "I'm staying at Philips after all."),
         ("I work at Philips.", "I'll start at Shell in June.", "I won't start at Shell after all, they cut the post."),
         ("We have two cats.", "We're getting a dog in May.", "We're not getting a dog after all."),
+        ("I live in Hull.", "We're off to Crete at Easter, booked and all.", "No Crete. Measles, both of them."),
+        ("I live in Hull.", "We have tickets for the weekend in Ghent.", "We never got to Ghent, the line was shut."),
+        ("I live in Hull.", "In May I sail to Skagen with Nils.", "Nils had flu, so nothing came of Skagen."),
+        ("I live in Hull.", "We fly to Riga on 2 May.", "riga bust btw, they struck"),
         ("Ich wohne in Gmunden.", "Wir ziehen im Juni nach Linz.", "Wir bleiben doch in Gmunden."),
         ("Ich wohne in Gmunden.", "Wir ziehen im Juni nach Linz.", "Das mit Linz hat sich zerschlagen."),
         ("Ich arbeite bei Magna.", "Ich kündige im Juni bei Magna.", "Ich kündige doch nicht, Magna zahlt mehr."),
@@ -121,7 +125,13 @@ def test_a_plan_that_came_to_nothing_is_retired_and_what_held_holds(
 
 
 @pytest.mark.parametrize(
-    "later", ["I stayed in a hotel in Bath last weekend.", "We're staying in Bath this weekend.", "I like Bath."]
+    "later",
+    [
+        "I stayed in a hotel in Bath last weekend.",
+        "We're staying in Bath this weekend.",
+        "I like Bath.",
+        "No idea what to pack for Bath.",
+    ],
 )
 def test_what_says_nothing_of_a_plan_leaves_it(tmp_path: Path, later: str) -> None:
     held = held_after(tmp_path, (0, "I live in Hull."), (1, "We're moving to Bath in June."), (9, later))

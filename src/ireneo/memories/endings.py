@@ -557,7 +557,11 @@ def _cue_gate(*names: str) -> Gate:
 
 _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(fulfilled_plans),
-    EndingRule(lambda draft, held: cancelled_plans(comparable_words(draft.text), held), gates=(_cue_gate(*OFF),)),
+    EndingRule(
+        lambda draft, held: cancelled_plans(comparable_words(draft.text), held),
+        gates=(_cue_gate(*OFF),),
+        alone=(_cue_gate("calls_off"),),
+    ),
 )
 """How plans end; tried before the statement's own plans are removed from it."""
 _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
