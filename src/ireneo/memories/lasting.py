@@ -21,7 +21,7 @@ from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import cue_patterns, cues, has_cue
-from ireneo.memories.figures import figures, is_measure
+from ireneo.memories.figures import figures_by_quantity, is_measure
 from ireneo.memories.plans import is_marked_overdue, is_plan, mark_overdue, plan_deadline
 from ireneo.memories.remnants import PIECES
 from ireneo.memories.rivals import OPENING_NAME, number_words
@@ -134,7 +134,7 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     told = [
         each
         for each, tense in tenses.items()
-        if tense == "past" or (tense == "perfect" and not any(map(is_measure, figures(each))))
+        if tense == "past" or (tense == "perfect" and not any(map(is_measure, figures_by_quantity(each))))
     ]
     # "In May we sail to Bornholm, we have booked it" is a plan, whatever was done for it.
     planned = (is_plan(each, at) or (each not in told and plan_deadline(each, at)) for each in clauses)
