@@ -20,7 +20,7 @@ from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
-from ireneo.log.message import ERASED, MessageId, Text
+from ireneo.log.message import ERASED, Call, MessageId, Result, Text
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS
@@ -170,6 +170,22 @@ async def test_a_preview_says_the_same_and_does_nothing() -> None:
         assert (shown.preview, shown.complete) == (True, False)
         done = await memory.forget(message=m[1])
         assert (done.ids, done.what.memories, done.what.messages) == (shown.ids, 1, 1)
+
+
+async def test_a_preview_shows_calls_and_outputs_by_what_they_contain() -> None:
+    async with living() as (memory, _):
+        session = await memory.session("work")
+        call = Call(id="c1", name="Grep", arguments={"pattern": "Perpetua"})
+        await session.append(
+            [
+                Draft(role="user", parts=(Text(text="Who keeps the lamp?"),)),
+                Draft(role="assistant", parts=(call,)),
+                Draft(role="tool", parts=(Result(call_id="c1", parts=(Text(text="roster.md: Perpetua, Friday"),)),)),
+            ]
+        )
+        shown = (await memory.forget(subject="Perpetua", preview=True)).going
+        assert any("roster.md: Perpetua, Friday" in each.text for each in shown)
+        assert [each.apart for each in shown if "Perpetua" in each.text] == [False, False]
 
 
 async def test_a_message_in_two_sessions_goes_from_both_and_does_not_come_back() -> None:

@@ -292,14 +292,16 @@ def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str
     named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
     said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
     shown = tx.log.on_branch(space, [(session, [each.id]) for session, each in said]) if said else ()
-    found = [
-        GoingText(id=each.id, session=session, text=each.draft.text, undone=not stands)
-        for (session, each), stands in zip(said, shown, strict=True)
-    ]
-    seen = zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True)
-    found += [GoingText(id=each.id, session="", text=each.text, undone=stands is None) for each, stands in seen]
-    for each in found:
-        yield replace(each, apart=named is not None and not named.is_in([each.text]))
+    for (session, each), stands in zip(said, shown, strict=True):
+        # A call and an output are shown by what they contain.
+        texts = [*filter(None, spoken_texts(each))]
+        apart = named is not None and not named.is_in(texts)
+        yield GoingText(
+            id=each.id, session=session, text=each.draft.text or "\n".join(texts), apart=apart, undone=not stands
+        )
+    for memory, seen in zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True):
+        apart = named is not None and not named.is_in([memory.text])
+        yield GoingText(id=memory.id, session="", text=memory.text, apart=apart, undone=seen is None)
 
 
 def _the_one_given(given: dict[str, str | None], space: str) -> tuple[str, str]:

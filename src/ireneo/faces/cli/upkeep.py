@@ -282,7 +282,10 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
     for each in receipt.going[:MOST_SHOWN]:
         apart = f" (doesn't name {one_line(name)})" if each.apart else ""
         apart += " (a rewind left it behind)" if each.undone else ""
-        echo(f"  {short(each.id)}  “{cut(one_line(each.text), WIDEST)}”{apart}")
+        text = one_line(each.text)
+        # Of a long output the words around the name.
+        start = max(0, text.casefold().find(name.casefold()) - WIDEST // 2) if len(text) > WIDEST else 0
+        echo(f"  {short(each.id)}  “{'…' if start else ''}{cut(text[start:], WIDEST)}”{apart}")
     if len(receipt.going) > MOST_SHOWN:
         echo(f"  … and {len(receipt.going) - MOST_SHOWN:,} more")
 
