@@ -23,7 +23,7 @@ async def test_a_session_that_knows_its_blocks_shows_what_one_that_knows_nothing
     async with housed() as house:
         memory = await house.memory()
         known = await memory.session("run")
-        drafts = told(20)
+        drafts = told(12)
         for place in range(0, len(drafts), 40):
             await known.append(drafts[place : place + 40])
             for budget in (600, 6_000):
