@@ -6,9 +6,9 @@ A server that serves others from the same loop stands still for as long. The ses
 many messages, or that of a log; the database is SQLite's. A heartbeat that sleeps for a millisecond at a time notes
 how much longer each sleep took, and how much of that all threads of the process and the loop's own were computing:
 the rest is the machine, which others may use as well. A thread beside the loop computes some milliseconds between two
-beats, and longer where it holds the interpreter: in a round of the garbage collector, or with a long text in one
-call. What is waited where nothing is done is the first line. What a verb took as a whole stands at the end. `compact`
-is no line: it is a plain call, which holds whoever makes it.
+beats, and longer where it holds the interpreter: with a long text in one call, or in a round of the garbage collector,
+of which the longest stands beside. What is waited where nothing is done is the first line. What a verb took as a whole
+stands at the end. `compact` is no line: it is a plain call, which holds whoever makes it.
 """
 
 from __future__ import annotations
@@ -85,13 +85,22 @@ class Measured(NamedTuple):
     """The most that all threads computed between two of its beats."""
     computed: float
     """The most that the loop's thread computed between two of its beats."""
+    collected: float
+    """The most that a round of the garbage collector computed."""
     took: float
 
 
 async def measured(doing: Awaitable[object]) -> Measured:
     """Do something beside a heartbeat."""
-    waited = held = computed = 0.0
+    waited = held = computed = collected = began_round = 0.0
     over = asyncio.Event()
+
+    def collecting(phase: str, _: object) -> None:
+        nonlocal collected, began_round
+        if phase == "start":
+            began_round = time.thread_time()
+        else:
+            collected = max(collected, time.thread_time() - began_round)
 
     async def beat() -> None:
         nonlocal waited, held, computed
@@ -107,18 +116,20 @@ async def measured(doing: Awaitable[object]) -> Measured:
     gc.collect()
     await asyncio.sleep(SLEEP_SECONDS)
     waited = held = computed = 0.0
+    gc.callbacks.append(collecting)
     began = time.perf_counter()
     await doing
     took = time.perf_counter() - began
+    gc.callbacks.remove(collecting)
     over.set()
     await beating
-    return Measured(1000 * waited, 1000 * held, 1000 * computed, 1000 * took)
+    return Measured(1000 * waited, 1000 * held, 1000 * computed, 1000 * collected, 1000 * took)
 
 
 def row(name: str, each: Measured) -> None:
     """One line of the table."""
     over = "  over" if each.held > WANTED_MS else ""
-    figures = f"{each.waited:11.1f} ms{each.held:11.1f} ms{each.computed:11.1f} ms{each.took:11.0f} ms"
+    figures = "".join(f"{one:11.1f} ms" for one in each[:-1]) + f"{each.took:11.0f} ms"
     print(f"{name:26}{figures}{over}", flush=True)
 
 
@@ -145,7 +156,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=10_000)
     parser.add_argument("--log", type=Path, help="an agent's log or a chat, instead of a session that is made up")
     asked = parser.parse_args()
-    print(f"{'':26}{'longest wait':>14}{'all threads':>14}{'the loop':>14}{'as a whole':>14}")
+    print(f"{'':26}{'longest wait':>14}{'all threads':>14}{'the loop':>14}{'the collector':>14}{'as a whole':>14}")
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(measure(Path(folder), asked.messages // 4, asked.log))
     print(f"wanted: nothing computed over {WANTED_MS} ms between two beats")
