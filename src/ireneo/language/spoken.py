@@ -174,8 +174,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     rules: Patterns = OPENS_CLAUSE  # At the beginning of a sentence: how the assistant should behave
     tongues: Patterns = BARE  # Anywhere in a rule: the language of answers
     over_it: Patterns = BARE  # Anywhere: the last thing mentioned has ended
-    so_many: Row = ()  # Anywhere: there are now `number` of what the sentence doesn't name again
-    one_more: Row = ()  # Anywhere: there is one more, the `number`th
     put_right: Patterns = BARE  # Anywhere: another figure replaces the one that was said right before
     laughs: Patterns = BARE  # Anywhere: the speaker laughs
     boasts: Patterns = BARE  # Anywhere in a sentence with laughter: it isn't meant

@@ -16,7 +16,7 @@ from ireneo.patterns import lazy_re
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
 _EACH = (
-    *"becomes over_what grades clocks renewed switched uses lasts_for named so_many one_more".split(),
+    *"becomes over_what grades clocks renewed switched uses lasts_for named".split(),
     *"corrects not_that but_that arrives".split(),
 )
 """Fields whose patterns are searched one by one, since they share the names of their groups."""

@@ -58,10 +58,8 @@ from ireneo.memories.rivals import (
     are_rivals,
     clause_of,
     counts_by_noun,
-    is_another_count,
     is_possession,
     replaced_things,
-    says_how_many,
     states_possession,
     without_owner,
 )
@@ -173,12 +171,6 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
 def may_be_over(record: Record) -> bool:
     """Whether a memory is true and can end: facts and procedures, and events that express a lasting state."""
     return record.holds and (KINDS[record.kind].lasts or (record.kind == "episodic" and has_duration(record)))
-
-
-def _is_own_count(text: str) -> bool:
-    """Whether a statement says how many of something the speaker has, perhaps with others."""
-    clause = clause_of(text) if has_cue("counted", text) else None
-    return clause is not None and not clause.subject and bool(counts_by_noun(text))
 
 
 class _ChangeReader:
@@ -361,18 +353,6 @@ class _ChangeReader:
         if len(found) <= 2:
             yield from found
         yield from self._new_measurement(told)
-
-    def changed_counts(self) -> Iterator[Record]:
-        """The memory of a count, if there is exactly one and the statement gives a new count or adds one."""
-        if self.besides or not says_how_many(self.words):
-            return
-        own = [each for each, _ in self.held if each.subject in ("", self.draft.subject or each.subject)]
-        counted = [each for each in own if _is_own_count(comparable_words(each.text))]
-        if len(counted) > 1 and has_cue("one_more", self.words):
-            # The fifth comes after four.
-            counted = [each for each in counted if is_another_count(self.words, comparable_words(each.text))]
-        if len(counted) == 1 and is_another_count(self.words, comparable_words(counted[0].text)):
-            yield counted[0]
 
     def _values_differ(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
         """Whether a statement gives other values than a memory, or says that only some of its days are left."""
@@ -578,7 +558,6 @@ _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] =
     EndingRule(_ChangeReader.changed_values, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.older_measurements, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.changed_prices, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.changed_counts, gates=(says_how_many,)),
     EndingRule(_ChangeReader.rare_word_matches, alone=(mentions_change,)),
     EndingRule(_ChangeReader.replaced_things, alone=(mentions_replacement,)),
     EndingRule(_ChangeReader.rivals, gates=(counts_by_noun,), alone=(_cue_gate("reached"),)),

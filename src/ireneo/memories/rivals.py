@@ -182,32 +182,6 @@ def counts_by_noun(text: str) -> Mapping[str, Set[str]]:
     return found
 
 
-def says_how_many(text: str) -> bool:
-    """Whether a text says how many there are now, or that there is one more, without naming what."""
-    return bool(_matched_number("so_many", text) or _matched_number("one_more", text))
-
-
-def is_another_count(text: str, before: str) -> bool:
-    """Whether such a text gives another number than an earlier one, or the next number after it."""
-    known = {number for numbers in counts_by_noun(before).values() for number in numbers}
-    now, more = _matched_number("so_many", text), _matched_number("one_more", text)
-    return bool(now and now not in known) or bool(more and str(int(more) - 1) in known)
-
-
-@lru_cache(4_096)
-def _matched_number(cue: str, text: str) -> str:
-    """The number in the first match of a cue, in digits; empty if there is none."""
-    said = next((hit["number"].casefold() for row in cue_patterns(cue) if (hit := row.search(text))), "")
-    found = number_words().get(said) or _ordinals().get(said, said)
-    return found if found.isdigit() else ""
-
-
-@cached_data
-def _ordinals() -> dict[str, str]:
-    rows = (of_language(Numbers, code).ordinals for code in LANGUAGES)
-    return {word: str(at) for row in rows for at, word in enumerate(row, 3)}
-
-
 def _is_counted(noun: str) -> bool:
     low = noun.casefold()
     if low in _unit_words() or low in _common_words() or not low.isalpha() or len(low) < 4:
