@@ -262,3 +262,15 @@ def test_what_the_newest_messages_resolve_is_not_told_as_open() -> None:
         session.append([says("assistant", Text(text="You kept your promise, Mara.", author="Ilse"))])
         assert "father's boat" not in " ".join(pin.text for pin in session.context(1_000).pins)
         assert not session.threads()
+
+
+def test_what_a_play_tells_beside_its_speech_stands_in_no_quotation_marks() -> None:
+    told = "Ilse swears to kill the pilot who sank the boat. “I owe you my life, Mara, and forty crowns.”"
+    played = [
+        *roleplay(30, "I knock."),
+        {"role": "assistant", "name": "Ilse", "content": told},
+        *roleplay(70, "We go."),
+    ]
+    text = json.dumps(ireneo.compact(played, 1_500, preset="story").messages, ensure_ascii=False)
+    assert "swears to kill the pilot" in text
+    assert "“Ilse swears to kill the pilot" not in text

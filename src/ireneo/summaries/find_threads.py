@@ -318,7 +318,7 @@ def make_thread(kind: ThreadKind, text: str, voiced: VoicedText, who: str, whom:
     bare = words.strip(' "“”«»')
     words = bare if balanced(bare) or not balanced(words) else words
     words = words if len(words) <= MAX_CHARACTERS else clip(words, MAX_CHARACTERS)
-    words = words if who or whom else with_speaker(voiced.speaker, words)
+    words = words if who or whom else with_speaker(voiced.speaker, words, voiced.text)
     return Thread(
         id=thread_id(kind, words, voiced.source),
         kind=kind,

@@ -236,11 +236,11 @@ def two_roles(messages: Sequence[Message]) -> bool:
     return {"user", "assistant"} <= {message.role for message in messages}
 
 
-def with_speaker(speaker: str, sentence: str) -> str:
-    """A sentence with the name of its speaker."""
+def with_speaker(speaker: str, sentence: str, text: str) -> str:
+    """A sentence of a `text` with its speaker, in quotation marks if the text itself marks no speech."""
     if not speaker:
         return sentence
-    marked = any(mark in sentence for mark in _MARKS) or ACTION.search(sentence)
+    marked = any(mark in text for mark in _MARKS) or ACTION.search(text)
     return f"{speaker}: {sentence}" if marked else f"{speaker}: “{sentence}”"
 
 

@@ -561,7 +561,7 @@ def _join_sentences(passage: Sequence[_StorySentence], weights: Mapping[str, flo
     shown = dict.fromkeys(name for each in passage for name in each.names if name in text)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
-        text=with_speaker(speaker, text),
+        text=with_speaker(speaker, text, first.message.text),
         names=tuple(Mention(name, round(weights.get(name, 0.5), 2)) for name in shown),
         weight=round(weight, 2),
         position=first.message.position,
