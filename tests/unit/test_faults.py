@@ -73,3 +73,8 @@ def test_a_heading_of_a_test_report_is_no_error() -> None:
     output = "Exit code 1\n===== ERRORS =====\nE   ledger: rows are missing\n===== 1 error in 0.1s ====="
     assert "rows are missing" in error_line(output)
     assert "ERRORS" not in error_line(output)
+
+
+def test_a_conflict_is_the_error_and_not_the_hint_below_it() -> None:
+    output = "CONFLICT (content): Merge conflict in rows.go\nThe stash entry is kept in case you need it again."
+    assert error_line(output) == "CONFLICT (content): Merge conflict in rows.go"

@@ -162,7 +162,7 @@ TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worke
 TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
 """The worth of the line of a task in which nothing failed."""
-_WORDS = {"undone": "taken back", "abandoned": "failed, given up", "replaced": "failed, replaced"}
+_WORDS = {"undone": "taken back", "abandoned": "failed, not tried again", "replaced": "failed, replaced"}
 """Outcomes in words, in the list of approaches."""
 LEAST_WORTH = 3.0
 """A plain line worth less than this is left out if the diary has any other line."""
@@ -281,7 +281,7 @@ def _failure_lines(task: Task, error: int) -> Iterator[DiaryCandidate]:
                 [*shown, *changes_to_describe(_changing_steps(last.by)), *last.by[-1:], last.over],
             )
         elif last.outcome == "abandoned":
-            text = f"{text}; given up"
+            text = f"{text}; not tried again"
         # A sentence that fits two failures belongs to the later one.
         why = None if reasons[place] in reasons[place + 1 :] else reasons[place]
         worth = DEAD_END + RECURRED * min(times - 1, 3) + _cost_weight(sum(attempt.cost.tokens for attempt in alike))
