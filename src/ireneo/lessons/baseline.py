@@ -27,7 +27,7 @@ BASELINE = "<baseline>"
 NOT_YOURS = "don't look for the cause in your change."
 MOST_TESTS = 2
 _FAILED_TEST = lazy_re(
-    r"^(?:FAILED|ERROR) (?P<pytest>[\w./-]+::[\w:]+|[\w./-]+\.py)|^(?:ERROR|FAIL): (?P<unit>test\w*) \("
+    r"^(?:FAILED|ERROR) (?P<pytest>\w[\w./-]*::[\w:]+|\w[\w./-]*\.py)|^(?:ERROR|FAIL): (?P<unit>test\w*) \("
     r"|^_{3,} (?P<heading>[\w./]+(?:::?\w+)*) _{3,}$|^[ \t]*--- FAIL: (?P<go>Test\w+)"
     r"|^(?:FAIL|[ \t]*×|[ \t]*❯) +(?P<file>[\w./-]+\.[cm]?[jt]sx?)\b",
     re.MULTILINE,
@@ -145,7 +145,8 @@ def _failures(failed: TriedCall) -> list[str]:
 def _told(material: RunMaterial, names: Sequence[str], beside: TriedCall, without: TriedCall) -> Observation:
     tests = [f"`{name}`" for name in names if " " not in name][:MOST_TESTS]
     errors = [" ".join(each[1].split()) for each in _ERROR.finditer(without.step.output)]
-    several = len({each.partition(":")[0] for each in errors}) > 1
+    # Of several tests each may have failed with an error of its own.
+    several = len(names) > 1 or len({each.partition(":")[0] for each in errors}) > 1
     error = f" with “{errors[-1]}”" if errors and not several else "" if tests else f" with “{names[0]}”"
     place = f", in {' and '.join(tests)}" if tests else ""
     text = f"`{without.shown}` fails without any change too{place}{error}: {NOT_YOURS}"

@@ -274,7 +274,7 @@ def short_path(path: str) -> str:
 TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
 _NAMED = lazy_re(
     r"(?:^|\s)(?:[A-Z]\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|Error:|ERROR|fatal:|panic:|FAIL(?:ED|:)?\b|E\s{2,}\S|"
-    r"CONFLICT \(|--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
+    r"CONFLICT\b|--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|Traceback)",
     re.IGNORECASE,
 )
 _STATUS = lazy_re(
