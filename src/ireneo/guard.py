@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ireneo.adapters.kept_traps import read_kept
+from ireneo.adapters.kept_traps import read_trap_index
 from ireneo.lessons.needles import VERSION, contains_any
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def check_call(
 
 def _kept(path: str | PathLike[str], space: str) -> tuple[tuple[str, ...], str] | None:
     """Read the cached traps without opening the store; None for a database on a server."""
-    return None if str(path).startswith("postgres") and "://" in str(path) else read_kept(path, space, VERSION)
+    return None if str(path).startswith("postgres") and "://" in str(path) else read_trap_index(path, space, VERSION)
 
 
 def _index(record: str) -> TrapIndex | None:

@@ -15,7 +15,7 @@ from platformdirs.windows import Windows
 from tests.e2e.test_cli_command import AGENT, Done, run, spawn
 
 from ireneo.errors import BadInput
-from ireneo.faces.cli.place import own_place, place_of, shown
+from ireneo.faces.cli.place import place_of, shown, user_database
 
 RUN = AGENT.with_name("kestrel-lease.jsonl")
 """It teaches that `make integration` needs `make db`."""
@@ -209,7 +209,7 @@ def test_each_system_has_a_place_of_its_own(
 ) -> None:
     for name, value in {"HOME": str(home), "XDG_DATA_HOME": "", **environ}.items():
         monkeypatch.setenv(name, value)
-    place = own_place(system("ireneo", appauthor=False))
+    place = user_database(system("ireneo", appauthor=False))
     assert place.as_posix().endswith(ends)
     if system is Windows:
         assert str(place).startswith(r"C:\Users\Anna Example\AppData\Local")
@@ -229,7 +229,7 @@ def test_a_home_is_shown_short_and_one_that_is_not_known_is_said(home: Path, mon
             return "~/.local/share/ireneo"
 
     with pytest.raises(BadInput, match="Your home folder is not known"):
-        own_place(Homeless("ireneo", appauthor=False))
+        user_database(Homeless("ireneo", appauthor=False))
 
 
 def test_a_folder_that_can_not_be_made_is_said(home: Path) -> None:

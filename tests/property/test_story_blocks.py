@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.golden.small_story import SCENES, story_record
 
-from ireneo.context.story_blocks import ages_together, tell_blocks
+from ireneo.context.story_blocks import group_by_age, tell_blocks
 from ireneo.log.message import Draft, Message, Text, message_id
 from ireneo.summaries import tell_story as leaf
 from ireneo.summaries import tell_story as rollup
@@ -116,7 +116,7 @@ def _stretches(lengths: list[int]) -> list[Summary]:
 @given(st.lists(st.sampled_from([150, 600, 2_400]), min_size=1, max_size=30), st.integers(1, 12))
 def test_what_is_told_together_is_adjacent_and_the_newest_last(lengths: list[int], most: int) -> None:
     nodes = _stretches(sorted(lengths, reverse=True))
-    groups = ages_together(nodes, most)
+    groups = group_by_age(nodes, most)
     assert [node for group in groups for node in group] == nodes
     assert len(groups) == min(most, len(nodes))
     if most > 1:

@@ -10,12 +10,12 @@ from tests.golden.story import STORY, record
 
 from ireneo.context.story_blocks import (
     block_weight,
+    deepest_texts_under,
     even_groups,
     is_model_written,
-    opened_to_fill,
+    open_texts,
+    summary_over,
     tell_blocks,
-    written_over,
-    written_under,
 )
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
@@ -68,7 +68,7 @@ def test_what_is_opened_covers_the_same_once_and_fits(groups: list[list[list[int
     def cost(text: Summary) -> int:
         return sum(count(line.text) for line in text.lines("story"))
 
-    shown = opened_to_fill(deep, deep, lambda node: below[node.id], room, cost, lambda node: float(node.messages))
+    shown = open_texts(deep, deep, lambda node: below[node.id], room, cost, lambda node: float(node.messages))
     covered = [place for each in shown for place in range(each.first_position, each.last_position + 1)]
     assert covered == list(range(600 * len(groups)))
     assert sum(map(cost, shown)) <= max(room * 1.2, sum(map(cost, deep)))
@@ -98,22 +98,22 @@ def test_what_says_less_than_the_text_above_it_is_not_opened() -> None:
     deep = told(0, [9, 9, 8], depth=2)
     for leaves, opened in ((dull, [deep]), (rich, rich)):
         under = tuple((leaf, leaf) for leaf in leaves)
-        shown = opened_to_fill([deep], [deep], lambda node, under=under: under, 9_000, lambda _: 90, lambda _: 1.0)
+        shown = open_texts([deep], [deep], lambda node, under=under: under, 9_000, lambda _: 90, lambda _: 1.0)
         assert [each.id for each in shown] == [each.id for each in opened]
 
 
 def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> None:
     leaves = [told(number, [9, 2]) for number in range(4)]
     deep = replace(told(0, [9], depth=2), writing=None)
-    assert written_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
-    assert written_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
+    assert deepest_texts_under(deep, lambda _: [(leaf, leaf) for leaf in leaves]) == leaves
+    assert deepest_texts_under(deep, lambda _: [(leaf, replace(leaf, writing=None)) for leaf in leaves]) == []
     # One that failed is passed over; the others are told all the same.
     failed = [*leaves[:3], replace(leaves[3], writing=None)]
-    assert written_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
-    weights = [line.weight for line in written_over(deep, failed).lines("story")]
+    assert deepest_texts_under(deep, lambda _: [(leaf, leaf) for leaf in failed]) == failed
+    weights = [line.weight for line in summary_over(deep, failed).lines("story")]
     assert weights[:6] == [9, 2] * 3
     assert max(weights[6:]) < 9
-    over = written_over(deep, leaves)
+    over = summary_over(deep, leaves)
     assert is_model_written(over)
     assert len(over.lines("story")) == 8
 

@@ -220,7 +220,7 @@ def test_what_is_too_little_for_a_statement_is_for_more_names() -> None:
     allotter = Allotter([offer(found(ROW), names=many)], 500, STATEMENTS, end=50)
     left = 500 - allotter.fill(500)
     before = names(allotter.choices()[0])
-    assert 0 < allotter.name_more(left) <= left
+    assert 0 < allotter.add_names(left) <= left
     after = names(allotter.choices()[0])
     assert after[: len(before)] == before
     assert len(after) > len(before)

@@ -40,6 +40,6 @@ def test_nothing_is_told_of_what_is_quick_or_answered_in_json(
     with output.waiting("Winding the clock …"):
         pass
     monkeypatch.setattr(output, "FIRST_SECONDS", 0.0)
-    with output.hushed(True), output.waiting("Winding the clock …"):
+    with output.quiet_progress(True), output.waiting("Winding the clock …"):
         sleep(0.05)
     assert capsys.readouterr() == ("", "")

@@ -8,7 +8,7 @@ import pytest
 
 from ireneo import Draft, Message
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.shorten import excerpt, fit, mask, share, shorten, without_thinking
+from ireneo.context.shorten import divide_room, excerpt, fit, mask, shorten, without_thinking
 from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, chain, count_parts, short
 
 count = EstimatedTokenizer().count
@@ -142,10 +142,10 @@ def test_texts_without_words_are_cut_as_well(text: str) -> None:
 
 
 def test_shares_go_to_the_short_ones_whole_and_to_the_long_ones_alike() -> None:
-    assert share([10, 500, 20, 900], 230, floor=5) == [10, 100, 20, 100]
-    assert share([10, 20], 100, floor=5) == [10, 20]
-    assert share([100, 100], 10, floor=24) == [24, 24]
-    assert share([], 10, floor=5) == []
+    assert divide_room([10, 500, 20, 900], 230, floor=5) == [10, 100, 20, 100]
+    assert divide_room([10, 20], 100, floor=5) == [10, 20]
+    assert divide_room([100, 100], 10, floor=24) == [24, 24]
+    assert divide_room([], 10, floor=5) == []
 
 
 FITTED = {

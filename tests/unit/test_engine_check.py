@@ -16,7 +16,7 @@ from tests.unit.guarded import NOW, SAW, Made, drafts, shown_by, teach
 import ireneo
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.kept_traps import read_kept
+from ireneo.adapters.kept_traps import read_trap_index
 from ireneo.engine.resources import Resources
 from ireneo.guard import check_call
 from ireneo.lessons.needles import VERSION
@@ -87,22 +87,22 @@ async def test_a_run_that_was_learned_from_is_no_past_run_of_itself() -> None:
 
 def kept(path: Path) -> str:
     """What a hook reads of a database: nothing where it has to ask the store."""
-    found = read_kept(path, "default", VERSION)
+    found = read_trap_index(path, "default", VERSION)
     return "" if found is None else f"{found[0]} {found[1]}"
 
 
 async def test_what_hooks_read_is_made_when_the_memory_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with memory_of(tmp_path) as memory:
-        assert read_kept(path, "default", VERSION) == ((), "")
+        assert read_trap_index(path, "default", VERSION) == ((), "")
         await teach(memory, shown_by(3))
-        assert read_kept(path, "default", VERSION) is None
-    found = read_kept(path, "default", VERSION)
+        assert read_trap_index(path, "default", VERSION) is None
+    found = read_trap_index(path, "default", VERSION)
     assert found is not None
     assert found[0] == ("integration",)
-    assert read_kept(path, "default", VERSION + 1) is None
-    assert read_kept(path, "another", VERSION) == ((), "")
-    assert read_kept(tmp_path / "none.db", "default", VERSION) is None
+    assert read_trap_index(path, "default", VERSION + 1) is None
+    assert read_trap_index(path, "another", VERSION) == ((), "")
+    assert read_trap_index(tmp_path / "none.db", "default", VERSION) is None
 
 
 async def test_what_no_longer_holds_is_gone_for_hooks_at_once(tmp_path: Path) -> None:

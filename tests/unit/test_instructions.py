@@ -12,13 +12,13 @@ from ireneo.engine.lessons import MOST_LINES, instructions, page_section, withou
 from ireneo.faces.cli.files import write_file
 from ireneo.faces.cli.instructions import (
     BEGINS,
-    block_of,
     commands_of,
     difference,
-    outside,
+    plan_update,
+    render_block,
     repository_of,
     texts_of,
-    updated,
+    without_block,
 )
 from ireneo.lessons.relevance import FileStatements, content_of, say_the_same
 from ireneo.memories.record import MemoryId
@@ -78,7 +78,7 @@ def test_rulings_stand_first_then_commands_traps_and_findings_and_no_part_is_emp
     (page,) = instructions(ALL[1:])
     assert [name for name, _ in page.parts] == ["Rules", "Commands", "Traps"]
     assert {page_section(each) for each in ALL} == {"Rules", "Commands", "Traps", "Findings"}
-    text = block_of([page])
+    text = render_block([page])
     assert "### Findings" not in text
     assert f"- {RULING} (seen in 2 of 9 runs; last in May 2026)" in text
     assert text.count("\n- ") == 3
@@ -157,8 +157,8 @@ def test_since_a_day_and_by_project() -> None:
     elsewhere = a_lesson("When `cargo test` fails with “z”, use `cargo nextest`.", number=7, project="reed")
     pages = instructions([*ALL, elsewhere, replace(elsewhere, lesson="“Ask first.”", is_ruling=True, project="")])
     assert [page.project for page in pages] == ["kestrel", "reed", ""]
-    assert "### reed: traps" in block_of(pages)
-    assert "### several projects: rules" in block_of(pages)
+    assert "### reed: traps" in render_block(pages)
+    assert "### several projects: rules" in render_block(pages)
     (page,) = instructions([*ALL, elsewhere], project="kestrel")
     assert sum(len(part) for _, part in page.parts) == 5
 
@@ -190,10 +190,10 @@ def test_the_commands_of_a_repository_are_read_from_its_own_files(tmp_path: Path
 
 def test_a_file_is_changed_in_its_block_alone_and_only_when_asked(tmp_path: Path) -> None:
     file = tmp_path / "AGENTS.md"
-    assert updated(file, []).is_same
+    assert plan_update(file, []).is_same
     assert not file.exists()
     file.write_text("# Ours\n", encoding="utf-8")
-    update = updated(file, instructions(ALL))
+    update = plan_update(file, instructions(ALL))
     assert [each for each in difference(update) if each.startswith("-")] == [f"--- {file}"]
     assert file.read_text(encoding="utf-8") == "# Ours\n"
     assert not update.is_same
@@ -201,10 +201,10 @@ def test_a_file_is_changed_in_its_block_alone_and_only_when_asked(tmp_path: Path
     made = file.read_text(encoding="utf-8")
     assert made.startswith("# Ours\n")
     assert BEGINS in made
-    assert outside(made).strip() == "# Ours"
-    again = updated(file, instructions(ALL))
+    assert without_block(made).strip() == "# Ours"
+    again = plan_update(file, instructions(ALL))
     assert difference(again) == []
-    write_file(file, updated(file, []).after.encode())
+    write_file(file, plan_update(file, []).after.encode())
     assert "None that does not stand elsewhere." in file.read_text(encoding="utf-8")
 
 

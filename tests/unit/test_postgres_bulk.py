@@ -12,7 +12,7 @@ import pytest
 from tests.postgres_server import empty_database
 
 from ireneo.adapters.postgres import connection
-from ireneo.adapters.postgres.connection import COPIED, LEAST_COPIED, Pipe, as_copy
+from ireneo.adapters.postgres.connection import COPIED, LEAST_COPIED, QueryPipeline, as_copy
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.log.message import Draft, Message, Text
 from ireneo.log.tree import SessionKey
@@ -70,13 +70,13 @@ def test_a_role_that_sees_one_space_stores_as_much_as_the_owner(owner: bool, mon
     url = empty_database()
     role = f"ireneo_{uuid4().hex[:8]}"
     copies: list[bytes] = []
-    copy = Pipe.copy
+    copy = QueryPipeline.copy
 
-    def counted(pipe: Pipe, statement: bytes, rows: object) -> None:
+    def counted(pipe: QueryPipeline, statement: bytes, rows: object) -> None:
         copies.append(statement)
         copy(pipe, statement, rows)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Pipe, "copy", counted)
+    monkeypatch.setattr(QueryPipeline, "copy", counted)
 
     async def use() -> None:
         store = await open_postgres(url if owner else f"{url}{'&' if '?' in url else '?'}options=-c%20role%3D{role}")

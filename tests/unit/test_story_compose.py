@@ -19,7 +19,7 @@ import ireneo
 import ireneo.sync
 from ireneo import Policy
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.story import StoryTeller, compose_story
+from ireneo.context.story import StoryTextCache, compose_story
 from ireneo.context.view import ContextOptions
 from ireneo.engine.encode import view_rows
 from ireneo.log.message import Message, Text, chain, count_parts
@@ -50,7 +50,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
     terms = ContextOptions(budget=budget, policy=TINY_STORY, count=TOKENS.count)
 
-    composed = compose_story(found, terms, StoryTeller(terms.count))
+    composed = compose_story(found, terms, StoryTextCache(terms.count))
     rows = view_rows(composed.shown)
     shown = ireneo.compact([{"role": "user", "content": "x"}], 256)
     each_stands_once(replace(shown, view=rows, behind=len(path)), path)
@@ -69,13 +69,13 @@ def test_what_is_joined_for_a_narrow_context_is_not_retold_once_more() -> None:
     found, _ = grown(["chats"] * 60, 40)
     known = {node.retellings for node in found.nodes}
     terms = ContextOptions(budget=256, policy=TINY_STORY, count=TOKENS.count)
-    teller = StoryTeller(terms.count)
+    teller = StoryTextCache(terms.count)
     compose_story(found, terms, teller)
     joined = [node for node in teller.passing if node.summarizer.endswith("/whole")]
     assert joined
     assert max(known) > 1
     assert {node.retellings for node in joined} <= known
-    again = teller.joined([teller.joined(found.nodes[:2], terms), found.nodes[2]], terms)
+    again = teller.join([teller.join(found.nodes[:2], terms), found.nodes[2]], terms)
     assert again.retellings == max(node.retellings for node in found.nodes[:3])
 
 
@@ -151,7 +151,7 @@ def test_what_the_newest_messages_leave_is_told_of_the_newest_blocks() -> None:
     terms = ContextOptions(budget=4_000, policy=policy, count=TOKENS.count)
 
     def blocks(fresh: int) -> list[str]:
-        made = compose_story(replace(found, fresh=found.fresh[:fresh]), terms, StoryTeller(terms.count))
+        made = compose_story(replace(found, fresh=found.fresh[:fresh]), terms, StoryTextCache(terms.count))
         assert made.tokens <= terms.budget
         return [item.text for item in made.shown if item.level == "story"]
 

@@ -145,7 +145,7 @@ def test_a_line_that_also_stands_in_another_function_is_not_marked_there() -> No
     gone = RemovedCode(removed_lines(steps_of(written, cut)))
     for place, marked in (("read_rows", True), ("count_rows", False)):
         line = Line(text=f"{place}: `rows = sorted(reader(path), key=age_of)`", subject="src/rows.py")
-        assert gone.told(line).text.endswith(REPLACED_MARK) is marked
+        assert gone.mark_removed(line).text.endswith(REPLACED_MARK) is marked
 
 
 def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:
@@ -157,7 +157,7 @@ def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:
         subject="src/rows.py",
         position=-1,
     )
-    assert gone.told(told).text.endswith(PARTLY_MARK)
+    assert gone.mark_removed(told).text.endswith(PARTLY_MARK)
 
 
 def test_a_function_that_was_only_renamed_is_told_with_its_new_name() -> None:

@@ -14,7 +14,7 @@ from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.resources import Resources
-from ireneo.formats.values import moment
+from ireneo.formats.values import parse_time
 from ireneo.log.message import Text
 from ireneo.testing.scripted import ManualClock
 
@@ -48,7 +48,7 @@ async def times(session: Session) -> list[datetime | None]:
     ],
 )
 def test_a_time_is_read_as_people_and_programs_write_it(written: object) -> None:
-    assert moment(written) == THEN
+    assert parse_time(written) == THEN
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_time_is_read_as_people_and_programs_write_it(written: object) -> None
     ],
 )
 def test_what_is_no_full_date_is_no_time(written: object) -> None:
-    assert moment(written) is None
+    assert parse_time(written) is None
 
 
 async def test_what_is_appended_is_said_now() -> None:

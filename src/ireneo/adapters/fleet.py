@@ -75,7 +75,7 @@ class LocalWorkers:
             try:
                 if process is None or process.returncode is not None:
                     process = await self._start()
-                answer = await _asked(process, task)
+                answer = await _ask_process(process, task)
             except BaseException:
                 # Cancelled in the middle of a task: nobody wants the answer any more.
                 await self._end(process)
@@ -108,7 +108,7 @@ class LocalWorkers:
             await process.wait()
 
 
-async def _asked(process: Process, task: bytes) -> bytes | None:
+async def _ask_process(process: Process, task: bytes) -> bytes | None:
     """The answer of a process; None if it died."""
     assert process.stdin is not None
     assert process.stdout is not None

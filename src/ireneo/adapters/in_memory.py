@@ -19,19 +19,19 @@ LOOK_SECONDS = 0.01
 
 
 @cache
-def _empty() -> bytes:
+def _empty_image() -> bytes:
     """The image of an empty database."""
     database = apsw.Connection(str(NOWHERE))
     bring_up_to_date(database, NOWHERE)
     return database.serialize("main")
 
 
-class Copies:
+class DatabaseCopies:
     """Copies of one database, one for each open transaction; `newest` is the image of the newest commit."""
 
     def __init__(self) -> None:
         """Start with an empty database."""
-        self.newest = _empty()
+        self.newest = _empty_image()
         self._idle: list[tuple[apsw.Connection, bytes]] = []
         self._lock = threading.Lock()
         self.writing = threading.Lock()
@@ -55,7 +55,7 @@ class Copies:
 class MemoryConnection(Connection):
     """A connection to one of the copies for the length of a transaction."""
 
-    def __init__(self, copies: Copies, *, writes: bool) -> None:
+    def __init__(self, copies: DatabaseCopies, *, writes: bool) -> None:
         """Prepare a connection that may write or not."""
         super().__init__(NOWHERE, 0.0, lambda database, busy: None)
         self._copies = copies
@@ -95,7 +95,7 @@ class InMemoryStore(SqliteStore):
 
     def __init__(self, beside: InMemoryStore | None = None) -> None:
         """Create an empty store, or one that shares the data of `beside`, which may be closed already."""
-        self._copies: Copies = beside._copies if beside else Copies()
+        self._copies: DatabaseCopies = beside._copies if beside else DatabaseCopies()
         readers = [MemoryConnection(self._copies, writes=False) for _ in range(READERS)]
         super().__init__(NOWHERE, MemoryConnection(self._copies, writes=True), readers)
 

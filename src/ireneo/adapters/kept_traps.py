@@ -17,7 +17,7 @@ AND NOT EXISTS (SELECT 1 FROM memories WHERE space = :space AND kind = 'failure'
 """
 
 
-def read_kept(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
+def read_trap_index(path: str | PathLike[str], space: str, version: int) -> tuple[tuple[str, ...], str] | None:
     """The needles and the record of the compiled traps; empty if the space has no lesson and no failure.
 
     None if the caller should open the store: nothing is compiled, another version compiled it, or the file is locked.

@@ -41,14 +41,14 @@ def lines_of(
     while line := stream.readline(PIECE_BYTES):
         number += 1
         if len(line) == PIECE_BYTES and not line.endswith(b"\n"):
-            whole = _whole(stream, line, longest_bytes)
+            whole = _read_rest(stream, line, longest_bytes)
             if whole is None:
                 leave_out(number)
             line = whole or b"\n"
         yield line
 
 
-def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | None:
+def _read_rest(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | None:
     """Read the rest of a line that starts with `begin`; None, after skipping it, if it is too long."""
     pieces = [begin]
     size = len(begin)
@@ -83,7 +83,7 @@ def runs_among(files: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(path.parent if _is_event(path) else path for path in files))
 
 
-def joined(folder: Path) -> BufferedIOBase:
+def join_events(folder: Path) -> BufferedIOBase:
     """All events of `folder`, one a line; a damaged one is a damaged line. Raises OSError."""
     file = tempfile.SpooledTemporaryFile(max_size=HELD_BYTES)  # noqa: SIM115
     try:
@@ -130,7 +130,7 @@ class LogFile:
             self._raw.seek(0)
         else:
             self._raw = _open(self._path)
-        self._stream = _unpacked(self._raw)
+        self._stream = _unpack(self._raw)
 
     @property
     def bytes_read(self) -> int:
@@ -189,7 +189,7 @@ class LogFile:
 
     def label_of(self, session: str) -> Mapping[str, object] | None:
         """The label that files next to it give one of its sessions; None for a stream."""
-        return label_beside(Path(self._path), session) if self._path is not None else None
+        return find_label(Path(self._path), session) if self._path is not None else None
 
     @property
     def is_labelled(self) -> bool:
@@ -222,7 +222,7 @@ def _open(given: str) -> BufferedIOBase:
     path = Path(given)
     try:
         if path.is_dir() and event_files(path):
-            return joined(path)
+            return join_events(path)
         if path.exists() and not (path.is_file() or path.is_dir()):
             # Opening a pipe blocks until somebody writes to it.
             raise BadInput(f"{given} is not a regular file; pass its content on standard input, as `-`.")
@@ -233,7 +233,7 @@ def _open(given: str) -> BufferedIOBase:
         raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
 
 
-def _unpacked(raw: BufferedIOBase) -> BufferedIOBase:
+def _unpack(raw: BufferedIOBase) -> BufferedIOBase:
     begins = raw.read(len(_XZ))
     raw.seek(0)
     if begins.startswith(_GZIP):
@@ -257,7 +257,7 @@ class FileSpool:
     def keep(self, text: bytes) -> int:
         """Store `text`, and return its place. Raises StoreError if the disk is full."""
         try:
-            file = self._opened()
+            file = self._open_file()
             # An unnecessary seek would flush the buffer.
             if file.tell() != self._end:
                 file.seek(self._end)
@@ -274,7 +274,7 @@ class FileSpool:
     def read(self, place: int) -> bytes:
         """Read the text stored at `place`. Raises StoreError."""
         try:
-            file = self._opened()
+            file = self._open_file()
             if file.tell() != place:
                 file.seek(place)
             return file.read(int.from_bytes(file.read(_LENGTH_BYTES), "big"))
@@ -286,7 +286,7 @@ class FileSpool:
         if self._file is not None:
             self._file.close()
 
-    def _opened(self) -> IO[bytes]:
+    def _open_file(self) -> IO[bytes]:
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, buffering=BUFFER_BYTES, prefix="ireneo-")  # noqa: SIM115
         return self._file
@@ -319,16 +319,16 @@ _VERDICTS = {"resolved_ids": True, "unresolved_ids": False}
 _LOG = logging.getLogger("ireneo")
 
 
-def label_beside(log: Path, session: str) -> Label | None:
+def find_label(log: Path, session: str) -> Label | None:
     """The label that files next to `log` give its run `session`; None if there is none."""
     place = log.absolute()
     if place.name in (*INDEXES, *ABOUT):
         return None
     for document in _documents(place):
         for entry in _entries(document, session):
-            if _is_of(entry, place, session):
+            if _describes_run(entry, place, session):
                 return entry
-    return _described(place, session)
+    return _label_in_folder(place, session)
 
 
 def has_labels(log: Path) -> bool:
@@ -357,7 +357,7 @@ def _entries(document: object, session: str) -> Iterator[Label]:
                 yield {"id": session, "resolved": verdict}
 
 
-def _is_of(entry: Label, log: Path, session: str) -> bool:
+def _describes_run(entry: Label, log: Path, session: str) -> bool:
     if isinstance(known := entry.get("session_id"), str):
         return known == session  # A file may hold other sessions besides the one that it is named after.
     file = entry.get("file")
@@ -365,7 +365,7 @@ def _is_of(entry: Label, log: Path, session: str) -> bool:
     return named or any(entry.get(key) == session for key in _IDS)
 
 
-def _described(log: Path, session: str) -> Label | None:
+def _label_in_folder(log: Path, session: str) -> Label | None:
     """The label in the files that describe the only log in its folder."""
     for path in _descriptions(log):
         for document in _read(path):
@@ -387,11 +387,11 @@ def _read(path: Path) -> tuple[object, ...]:
         about = path.stat()
     except OSError:
         return ()
-    return _parsed(path, about.st_mtime_ns) if about.st_size <= LARGEST_BYTES and path.is_file() else ()
+    return _parse_file(path, about.st_mtime_ns) if about.st_size <= LARGEST_BYTES and path.is_file() else ()
 
 
 @lru_cache(maxsize=16)
-def _parsed(path: Path, changed: int) -> tuple[object, ...]:
+def _parse_file(path: Path, changed: int) -> tuple[object, ...]:
     """Parse a file once for each time that it `changed`: all logs of a folder share one index."""
     try:
         text = path.read_text("utf-8")

@@ -27,19 +27,19 @@ class SecretSpan(NamedTuple):
     kind: str
 
 
-def merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+def merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """Sort spans and merge those that overlap, with the most specific of their kinds."""
     out: list[SecretSpan] = []
     for span in sorted(spans):
         if out and span.start < out[-1].end:
             last = out[-1]
-            out[-1] = SecretSpan(last.start, max(last.end, span.end), max(last.kind, span.kind, key=_telling))
+            out[-1] = SecretSpan(last.start, max(last.end, span.end), max(last.kind, span.kind, key=_specificity))
         else:
             out.append(span)
     return out
 
 
-def _telling(kind: str) -> int:
+def _specificity(kind: str) -> int:
     return GUESSED.index(kind) if kind in GUESSED else len(GUESSED)
 
 
@@ -83,7 +83,7 @@ def is_password(value: str, *, quoted: bool) -> bool:
         any(char.isdigit() for char in value) or any(char in _SYMBOLS for char in (value if quoted else value[:-1]))
     ):
         return True
-    return len(value) >= 8 and letters and (_is_random(value) or _is_unspeakable(value))
+    return len(value) >= 8 and letters and (_is_random(value) or _is_vowelless(value))
 
 
 def is_token(value: str, *, quoted: bool, uuid: bool = False) -> bool:
@@ -100,14 +100,14 @@ def is_name(value: str) -> bool:
     return value.isidentifier() or bool(_SEPARATED.fullmatch(value))
 
 
-def is_carried(value: str) -> bool:
+def is_searchable(value: str) -> bool:
     """Whether `value` is distinctive enough to be searched for anywhere."""
     if len(value) < 8 or not any(char.isalpha() for char in value):
         return False
     return any(char.isdigit() or char in _SYMBOLS for char in value) or (len(value) >= 12 and _is_random(value))
 
 
-def _is_unspeakable(value: str) -> bool:
+def _is_vowelless(value: str) -> bool:
     """Whether a third of the pieces of a mixed-case value have no vowel."""
     if not value.isalpha() or value.islower() or value.isupper():
         return False
@@ -153,7 +153,7 @@ def private_keys(text: str) -> Iterator[SecretSpan]:
         at = end
 
 
-def lines_of(key: str) -> list[str]:
+def key_lines(key: str) -> list[str]:
     """The lines of a key that are long enough to be recognised on their own."""
     # A leading plus may belong to the line, or to a diff.
     lines = (line.lstrip("+") for line in _ENDS.split(key))
@@ -175,7 +175,7 @@ def _end_of_body(text: str, at: int) -> int:
     return last
 
 
-class Form(NamedTuple):
+class SecretForm(NamedTuple):
     """A known form of secrets; the last group of the pattern is the secret, or the whole match without a group."""
 
     kind: str
@@ -186,8 +186,8 @@ class Form(NamedTuple):
     """A further condition, if other things have this form, too."""
 
 
-def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> Form:
-    return Form(kind, needle, lazy_re(pattern), like)
+def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> SecretForm:
+    return SecretForm(kind, needle, lazy_re(pattern), like)
 
 
 def _like_a_token(value: str) -> bool:
@@ -319,15 +319,15 @@ _COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\
 _COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
 
 
-def named(text: str) -> Iterator[SecretSpan]:
+def secrets_by_name(text: str) -> Iterator[SecretSpan]:
     """The values in `text` that follow the name of a secret, and look like one."""
-    small = _small(text)
+    small = _lower_same_length(text)
     for word, kind in _stems():
         at = small.find(word)
         while at >= 0:
             end = at + len(word)
             if word != "key" or small.endswith(KEYS, 0, end):
-                yield from _behind(text, small, end, kind)
+                yield from _value_after_name(text, small, end, kind)
             at = small.find(word, end)
     at = small.find("cookie")
     while at >= 0:
@@ -335,7 +335,7 @@ def named(text: str) -> Iterator[SecretSpan]:
         at = small.find("cookie", at + len("cookie"))
 
 
-def value_named(text: str, name: str) -> Iterator[SecretSpan]:
+def secret_value(text: str, name: str) -> Iterator[SecretSpan]:
     """The whole `text`, if its `name` is the name of a secret and the text looks like a secret."""
     small = name.lower()
     kind = "password" if small.endswith(PASSWORDS) else "secret" if small.endswith(TOKENS) else None
@@ -343,12 +343,12 @@ def value_named(text: str, name: str) -> Iterator[SecretSpan]:
         yield SecretSpan(0, len(text), kind)
 
 
-def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
+def _value_after_name(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
     """The value after a name that ends at `end`, if it is a secret; for a password also a value before its name."""
     before = _NAME.search(small[max(0, end - LONGEST_NAME) : end])
     name = before[0] if before else ""
     if kind == "password":
-        yield from _serving(text, end - len(name))
+        yield from _value_before_name(text, end - len(name))
     told = _TOLD.match(text, end) if kind == "password" else None
     found = _ASSIGNED.match(text, end) or told or _OPTION.match(text, end)
     if found is None:
@@ -362,12 +362,14 @@ def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
         return
     value = found["quoted"] if quoted else found["bare"].rstrip(".:!?")
     is_variable = held.get("sign") == "=" and text[end - 3 : end].isupper()
-    if _is_secret(value, kind, name, quoted=quoted) or (kind == "password" and is_variable and _is_set(value)):
+    if _is_secret(value, kind, name, quoted=quoted) or (
+        kind == "password" and is_variable and _is_variable_password(value)
+    ):
         start = found.start("quoted" if quoted else "bare")
         yield SecretSpan(start, start + len(value), kind)
 
 
-def _serving(text: str, begin: int) -> Iterator[SecretSpan]:
+def _value_before_name(text: str, begin: int) -> Iterator[SecretSpan]:
     """The value before the name of a password that begins at `begin`: “hunter2! as the password”."""
     first = max(0, begin - LONGEST_SERVING)
     found = _SERVES.search(text, first, begin)
@@ -386,7 +388,7 @@ def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:
     return is_token(value, quoted=quoted, uuid=True)
 
 
-def _is_set(value: str) -> bool:
+def _is_variable_password(value: str) -> bool:
     """Whether this may be the password in an environment variable, even though it is only letters."""
     return len(value) >= 8 and value.isalpha() and not is_placeholder(value)
 
@@ -400,7 +402,7 @@ def _cookies(text: str, at: int) -> Iterator[SecretSpan]:
             yield SecretSpan(cookie.start(1), cookie.end(1), "cookie")
 
 
-def _small(text: str) -> str:
+def _lower_same_length(text: str) -> str:
     """Lower-case `text` without changing any position; characters whose lower case is longer are kept."""
     small = text.lower()
     if len(small) == len(text):
@@ -431,7 +433,7 @@ def _end_of_closed_keys(found: str) -> int:
     )
 
 
-def detected(text: str) -> Iterator[SecretSpan]:
+def secrets_by_detector(text: str) -> Iterator[SecretSpan]:
     """The secrets that the detector finds in `text`."""
     try:
         findings = redact_secret.scan(text, limits=_LIMITS)
@@ -498,7 +500,7 @@ def _remember_clean(text: str, name: str) -> None:
         _PARAGRAPHS.update(dict.fromkeys(map(hash, text.split(BETWEEN))))
 
 
-class _Known(NamedTuple):
+class _KnownSecret(NamedTuple):
     value: str
     mark: str
     pattern: re.Pattern[str]
@@ -510,8 +512,8 @@ class SecretRedactor:
     def __init__(self) -> None:
         """Start without known secrets."""
         self._kinds: dict[str, str] = {}
-        self._newest: deque[_Known] = deque(maxlen=REMEMBERED)
-        self._known: list[_Known] = []
+        self._newest: deque[_KnownSecret] = deque(maxlen=REMEMBERED)
+        self._known: list[_KnownSecret] = []
         self._texts: dict[tuple[str, str], str] = {}
         self._kept = 0
 
@@ -527,7 +529,7 @@ class SecretRedactor:
             return
         self._kinds.update(new)
         for value, kind in new.items():
-            self._newest.extend(_forms(value, kind))
+            self._newest.extend(_forms_of_secret(value, kind))
         self._known = sorted(self._newest, key=lambda one: -len(one.value))
         # Texts without a secret so far may contain these.
         self._forget_texts()
@@ -567,19 +569,21 @@ class SecretRedactor:
     def _redacted(self, text: str, name: str) -> str:
         text = self._without_known(text)
         for _ in range(ROUNDS):
-            spans = _outside_marks(text, merged(_inside_quotes(text, span) for span in _secrets(text, name)))
+            spans = _outside_marks(
+                text, merge_spans(_without_closing_quote(text, span) for span in _secrets(text, name))
+            )
             if not spans:
                 break
             pieces = []
             at = 0
             for span in spans:
-                mark = f"[REDACTED {self._kind(text[span.start : span.end], span.kind)}]"
+                mark = f"[REDACTED {self._remember_kind(text[span.start : span.end], span.kind)}]"
                 pieces += [text[at : span.start], mark]
                 at = span.end
             text = self._without_known("".join([*pieces, text[at:]]))
         return text
 
-    def _kind(self, value: str, kind: str) -> str:
+    def _remember_kind(self, value: str, kind: str) -> str:
         """The kind of a secret, which is remembered if it is new."""
         self.know({value: kind})
         return self._kinds[value]
@@ -600,19 +604,19 @@ class SecretRedactor:
 
 def _secrets(text: str, name: str) -> Iterator[SecretSpan]:
     if name:
-        yield from value_named(text, name)
+        yield from secret_value(text, name)
     if len(text) >= BLOB and _BLOB.fullmatch(text):
         return
     if "\\" in text:
         # In JSON strings a line starts after an escape, whose letter must not be taken for part of the secret.
         text = _ESCAPED_SPACE.sub(lambda found: "\n".rjust(len(found[0])), text)
     yield from private_keys(text)
-    yield from detected(text)
+    yield from secrets_by_detector(text)
     yield from secrets_by_form(text)
-    yield from named(text)
+    yield from secrets_by_name(text)
 
 
-def _inside_quotes(text: str, span: SecretSpan) -> SecretSpan:
+def _without_closing_quote(text: str, span: SecretSpan) -> SecretSpan:
     """Cut a closing quote and its escapes off a span, so that JSON strings stay valid."""
     end = span.end
     while end > span.start and text[end - 1] in "\\\"'`":
@@ -639,11 +643,11 @@ def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _forms(value: str, kind: str) -> tuple[_Known, ...]:
+def _forms_of_secret(value: str, kind: str) -> tuple[_KnownSecret, ...]:
     """The forms in which a secret may occur; cached, since all known ones are searched for in each message of a log."""
-    parts = lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []
+    parts = key_lines(value) if kind == "private-key" else [value] if is_searchable(value) else []
     forms = dict.fromkeys(form for part in parts for form in (part, *_escaped(part)))
-    return tuple(_Known(form, f"[REDACTED {kind}]", _alone(form)) for form in forms)
+    return tuple(_KnownSecret(form, f"[REDACTED {kind}]", _value_pattern(form)) for form in forms)
 
 
 def _escaped(value: str) -> Iterator[str]:
@@ -655,7 +659,7 @@ def _escaped(value: str) -> Iterator[str]:
     yield value.replace("/", "\\/")
 
 
-def _alone(value: str) -> re.Pattern[str]:
+def _value_pattern(value: str) -> re.Pattern[str]:
     """A pattern for `value`: a short one only as a whole word, a long one anywhere."""
     pattern = re.escape(value)
     if len(value) < 16:

@@ -50,7 +50,7 @@ def unpack(packed: bytes) -> Iterator[int]:
 
 
 @cache
-def _known() -> bytes:
+def _fingerprint_bits() -> bytes:
     """A bit for each fingerprint: a set would take four times the memory, and slow down the garbage collector."""
     bits = bytearray(SPACE >> 3)
     for each in fingerprints():
@@ -61,7 +61,7 @@ def _known() -> bytes:
 def is_known(piece: str) -> bool:
     """Whether a piece is taken for an entry of the vocabulary."""
     found = fingerprint(piece)
-    return _known()[found >> 3] & (1 << (found & 7)) != 0
+    return _fingerprint_bits()[found >> 3] & (1 << (found & 7)) != 0
 
 
 _TOKEN = 1000
@@ -83,25 +83,25 @@ def cost(piece: str) -> int:
     of the real tokenizer. Rules replace this only if it would mislead: rulers, random letters.
     """
     if piece.isspace():
-        return _white(piece)
+        return _white_space_cost(piece)
     if piece.isascii() and (len(piece) == 1 or piece.isdecimal()):
         return _TOKEN
     # No word of the vocabulary is longer, and a false match of a long piece would cost most.
     if len(piece) <= _LONGEST_WORD and is_known(piece):
         return _TOKEN
     if not piece.isascii() and not any(map(str.isalpha, piece)):
-        return _signs(piece)
-    return _long(piece) if len(piece) > _LONG else _parts(piece)
+        return _symbol_cost(piece)
+    return _long_cost(piece) if len(piece) > _LONG else _split_cost(piece)
 
 
-def _white(piece: str) -> int:
+def _white_space_cost(piece: str) -> int:
     """White space: the vocabulary has long runs of spaces, and runs of up to sixteen of the rest."""
     if len(piece) <= _LONG:
         return _TOKEN
     return _TOKEN + len(piece) * (13 if piece.strip(" ") == "" else 63)
 
 
-def _long(piece: str) -> int:
+def _long_cost(piece: str) -> int:
     """A long piece: repeated characters are cheap, and random letters expensive."""
     extra = 0
 
@@ -114,10 +114,10 @@ def _long(piece: str) -> int:
     short = _LONG_RUN.sub(shorten, piece)
     if len(short) > _LONGEST_WORD and short.isascii() and short[1:].isalpha():
         return extra + _TOKEN + len(short) * 550
-    return extra + _parts(short)
+    return extra + _split_cost(short)
 
 
-def _parts(piece: str) -> int:
+def _split_cost(piece: str) -> int:
     """The cost of the entries that `piece` is split into, longest first."""
     size, total, parts = len(piece), 0, 0
     longest = _LONGEST_WORD_PART if piece[-1] < "\u2e80" and piece[-1].isalpha() else _LONGEST_SIGN_PART
@@ -126,27 +126,27 @@ def _parts(piece: str) -> int:
         # A repeated character is split into equal parts, except for the last few.
         same = next((many for many in range(longest, 1, -1) if is_known(piece[:many])), 1)
         parts = (size - longest) // same + 1
-        total, start = parts * (_TOKEN if same > 1 else _single(piece[0])), parts * same
+        total, start = parts * (_TOKEN if same > 1 else _character_cost(piece[0])), parts * same
     while start < size:
         end = min(size, start + longest)
         while end > start + 1 and not is_known(piece[start:end]):
             end -= 1
-        total += _TOKEN if end > start + 1 else _single(piece[start])
+        total += _TOKEN if end > start + 1 else _character_cost(piece[start])
         start = end
         parts += 1
     # For capitals, longest first is mostly not the order of the real merges.
     return max(_TOKEN, total + (150 * (parts - 1) if _MIXED.search(piece) else 0))
 
 
-def _signs(piece: str) -> int:
+def _symbol_cost(piece: str) -> int:
     """Symbols beyond ASCII, such as boxes and emoji, which only merge with their own kind."""
-    total = sum(_long(run[0]) if len(run[0]) > _LONG else _parts(run[0]) for run in _SAME.finditer(piece))
+    total = sum(_long_cost(run[0]) if len(run[0]) > _LONG else _split_cost(run[0]) for run in _SAME.finditer(piece))
     # A leading space merges with the first byte of a symbol that is encoded in bytes.
     joins = piece[0] == " " and piece[1] > "\x7f" and not is_known(piece[1])
     return max(_TOKEN, total - _TOKEN if joins else total)
 
 
-def _single(sign: str) -> int:
+def _character_cost(sign: str) -> int:
     """A single character: an entry, or two or three bytes, some of which merge."""
     if sign < "\u0800" or is_known(sign):
         return _TOKEN
@@ -165,7 +165,7 @@ _LETTERS = (
 
 
 @cache
-def _pattern(letters: str) -> re.Pattern[str]:
+def _split_pattern(letters: str) -> re.Pattern[str]:
     """Compile o200k's first split: words, groups of three digits, symbols, white space."""
     lead = rf"[^\r\n0-9A-Za-z{letters}]?"
     tail = r"(?:'(?:[sdmtSDMT]|ll|ve|re|LL|VE|RE))?"
@@ -230,7 +230,7 @@ class EstimatedTokenizer:
         return known
 
     def _count(self, text: str) -> int:
-        pattern = _pattern("" if text.isascii() else _LETTERS)
+        pattern = _split_pattern("" if text.isascii() else _LETTERS)
         # A list of all pieces of a long text takes too much memory; an iterator is a little slower.
         pieces = pattern.findall(text) if len(text) <= _LONG_TEXT else (found[0] for found in pattern.finditer(text))
         return (sum(map(self._costs.__getitem__, pieces)) + _THOUSAND // 2) // _THOUSAND

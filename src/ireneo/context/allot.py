@@ -123,19 +123,19 @@ class Statements:
     def keep(self, summaries: Iterable[Summary]) -> None:
         """Price the statements of these summaries, and remove those of all others from the cache."""
         self.recount.turn()
-        self._kept = {summary.id: self._block(summary) for summary in summaries}
+        self._kept = {summary.id: self._priced_block(summary) for summary in summaries}
 
-    def done(self, summaries: Iterable[Summary]) -> dict[str, int]:
+    def last_success_positions(self, summaries: Iterable[Summary]) -> dict[str, int]:
         """Map each approach to the last position at which it succeeded."""
         out: dict[str, int] = {}
         for summary in summaries:
-            for name, position in self._block(summary).succeeded.items():
+            for name, position in self._priced_block(summary).succeeded.items():
                 out[name] = max(out.get(name, -1), position)
         return out
 
     def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
         """Yield a block's statements, without failures of approaches that were `done` later; such checks weigh less."""
-        for statement in self._block(summary).statements:
+        for statement in self._priced_block(summary).statements:
             if statement.section not in ("dead_ends", "operations") or not is_overturned(statement.line, done):
                 yield statement
             elif statement.section == "dead_ends":
@@ -159,7 +159,7 @@ class Statements:
             is_beside=noted and line.weight < BESIDE_WEIGHT,
         )
 
-    def _block(self, summary: Summary) -> _Block:
+    def _priced_block(self, summary: Summary) -> _Block:
         known = self._kept.get(summary.id)
         # The stretch may have a new summary, so the id alone is not enough.
         if known is not None and (known.summary is summary or known.summary == summary):
@@ -246,7 +246,7 @@ def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[i
     ]
 
 
-def _files(lines: Iterable[Line]) -> dict[str, str]:
+def _files_by_name(lines: Iterable[Line]) -> dict[str, str]:
     """Map each name to the file that defines it, if that is known."""
     return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
 
@@ -265,7 +265,7 @@ class Allotter:
         self.end = max(end, 1)
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
-        self.candidates = self._current(
+        self.candidates = self._with_retractions(
             _without_repeated_code(
                 _without_asked(
                     [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
@@ -291,18 +291,18 @@ class Allotter:
         strategy, count = statements.strategy, statements.count
         styles = {**strategy.sections("goal"), **strategy.sections("turn")}
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
-        self._use = self._uses()
+        self._use = self._use_factors()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
 
-    def _current(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
+    def _with_retractions(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
         """The candidates, with retracted statements in their new form."""
-        changed = dict(taken_back([statement for _, statement in candidates]))
+        changed = dict(retractions([statement for _, statement in candidates]))
         return [
             (number, self.statements.price(statement.section, changed[place]) if place in changed else statement)
             for place, (number, statement) in enumerate(candidates)
         ]
 
-    def _uses(self) -> list[float]:
+    def _use_factors(self) -> list[float]:
         """The factor of each statement. Of things only read, questions ask for those also searched for or mentioned."""
         spoken: set[str] = set()
         searched: set[str] = set()
@@ -311,10 +311,10 @@ class Allotter:
                 spoken.update(statement.terms if statement.section in SPOKEN else ())
             elif subject.startswith(SEARCHES):
                 searched |= terms(subject)
-        return [self._use_of(statement, spoken, searched) for _, statement in self.candidates]
+        return [self._use_factor(statement, spoken, searched) for _, statement in self.candidates]
 
     @staticmethod
-    def _use_of(statement: PricedLine, spoken: Collection[str], searched: Collection[str]) -> float:
+    def _use_factor(statement: PricedLine, spoken: Collection[str], searched: Collection[str]) -> float:
         if statement.section != "discoveries" or not statement.line.subject or statement.is_note:
             return 1.0
         share = sum(term in spoken for term in statement.terms) / max(len(statement.terms), 1)
@@ -331,20 +331,20 @@ class Allotter:
             set(self._headed),
             Counter(self._shown_of_message),
         )
-        spent = self._say(max(room - self._for_names, 0))
-        if silent := self._silent():
+        spent = self._choose_statements(max(room - self._for_names, 0))
+        if silent := self._empty_offers():
             self.chosen, self.left, self._shown, self._said, self._headed, self._shown_of_message = before
             held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
             held = min(BLOCK_TOKENS * len(silent), held)
-            spent = self._say(max(room - self._for_names - held, 0))
-            spent += self._say_of_each(min(room - spent, held))
-        spent += self._name(min(room - spent, self._for_names))
+            spent = self._choose_statements(max(room - self._for_names - held, 0))
+            spent += self._fill_empty_offers(min(room - spent, held))
+        spent += self._choose_names(min(room - spent, self._for_names))
         self._for_names = 0
         return spent
 
-    def name_more(self, room: int) -> int:
+    def add_names(self, room: int) -> int:
         """Spend the tokens that statements can't use on names; returns the tokens spent."""
-        return self._name(room)
+        return self._choose_names(room)
 
     def choices(self) -> Sequence[Choice]:
         """The chosen lines of each offer, and the names at its end."""
@@ -359,7 +359,7 @@ class Allotter:
 
     def _by_file(self, lines: Sequence[Line], names: Sequence[str]) -> Iterator[tuple[Line, Sequence[str]]]:
         """The names without a statement, then a line for each file with its definitions."""
-        files = _files(lines)
+        files = _files_by_name(lines)
         alone = [name for name in names if name not in files]
         if alone:
             yield lines[0], alone
@@ -367,7 +367,7 @@ class Allotter:
             shown = short_path(file) if self._shown[file] else file
             yield replace(lines[0], subject=shown), [name for name in names if files.get(name) == file]
 
-    def _say(self, room: int) -> int:
+    def _choose_statements(self, room: int) -> int:
         spent = 0
 
         def worth(place: int) -> float | None:
@@ -377,26 +377,26 @@ class Allotter:
             if statement.is_beside and room - spent < self.room * BESIDE_SHARE:
                 return None
             cost = self._cost(place)
-            return self._per_cost(place, cost) if cost <= min(room - spent, self.left[number]) else None
+            return self._value_per_cost(place, cost) if cost <= min(room - spent, self.left[number]) else None
 
         open_places = [place for place in range(len(self.candidates)) if place not in self.chosen]
-        waiting = BestFirst(enumerate(self._per_cost(place, self._cost(place)) for place in open_places))
+        waiting = BestFirst(enumerate(self._value_per_cost(place, self._cost(place)) for place in open_places))
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent
 
     def _is_said_again(self, statement: PricedLine) -> bool:
         """Whether a chosen statement already says it."""
-        return says_again(statement, (self.candidates[place][1] for place in self.chosen), self._rarity)
+        return is_repetition(statement, (self.candidates[place][1] for place in self.chosen), self._rarity)
 
-    def _silent(self) -> set[int]:
+    def _empty_offers(self) -> set[int]:
         """The offers from which nothing is chosen, although something could be."""
         return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
 
-    def _say_of_each(self, room: int) -> int:
+    def _fill_empty_offers(self, room: int) -> int:
         """Spend `room` on the best statement of each empty offer, since nobody can judge an empty block."""
         spent = 0
-        silent = self._silent()
+        silent = self._empty_offers()
         open_places = [
             place
             for place, (number, statement) in enumerate(self.candidates)
@@ -420,10 +420,10 @@ class Allotter:
         if statement.section == "dead_ends":
             # A dead end quotes the sentence with which it was given up.
             self._said.update(other.line.text for _, other in self.candidates if other.line.text in statement.line.text)
-        self._headed.update(self._heads(place))
+        self._headed.update(self._needed_headings(place))
         return cost
 
-    def _heads(self, place: int) -> Iterator[tuple[int, str]]:
+    def _needed_headings(self, place: int) -> Iterator[tuple[int, str]]:
         """The lines that must precede a statement: the heading of its section, and its subject."""
         number, statement = self.candidates[place]
         if statement.section in self._headings and self._headings[statement.section][0]:
@@ -434,12 +434,12 @@ class Allotter:
     def _cost(self, place: int) -> int:
         section = self.candidates[place][1].section
         cost = self.candidates[place][1].cost
-        for head in self._heads(place):
+        for head in self._needed_headings(place):
             if head not in self._headed:
                 cost += SUBJECT_TOKENS if head[1][0] == " " else self._headings[section][1]
         return cost
 
-    def _per_cost(self, place: int, cost: int) -> float:
+    def _value_per_cost(self, place: int, cost: int) -> float:
         is_note = self.candidates[place][1].is_note
         counted: float = (NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)) ** LENGTH
         longer = 1 + LONG_FACTOR * min(cost / LONG_NOTE, 1) if is_note else 1.0
@@ -460,12 +460,12 @@ class Allotter:
             value /= math.sqrt(max(1, self._shown_of_message[statement.line.position] / OF_ONE_MESSAGE))
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
 
-    def _name(self, room: int) -> int:
+    def _choose_names(self, room: int) -> int:
         """Spend `room` on names that aren't shown yet, by how likely they are to be needed."""
         count = self.statements.count
         heading = count(self.statements.strategy.say("names", Line(), ("",))) + 1
         standing = {name for offer in self.names.values() for name in offer}
-        files = _files(line for offer in self.offers for line in offer.names)
+        files = _files_by_name(line for offer in self.offers for line in offer.names)
         headed: set[str] = set()
         likely = sorted(
             (
@@ -512,9 +512,9 @@ is never a repetition."""
 _FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
 
 
-def taken_back(told: Sequence[PricedLine]) -> Iterator[tuple[int, Line]]:
+def retractions(told: Sequence[PricedLine]) -> Iterator[tuple[int, Line]]:
     """The statements that the agent retracted, by index, in their new form; the words of its retraction decide."""
-    own = [place for place, each in enumerate(told) if _is_own(each)]
+    own = [place for place, each in enumerate(told) if _is_agents_own(each)]
     back = {told[place].line.position for place in own if _SAYS.takes_back.search(told[place].line.text)}
     words: dict[int, frozenset[str]] = dict.fromkeys(back, frozenset())
     for place in own:
@@ -527,11 +527,11 @@ def taken_back(told: Sequence[PricedLine]) -> Iterator[tuple[int, Line]]:
             yield place, replace(line, text=f"{line.text}{MARK}", weight=line.weight * TAKEN_BACK)
 
 
-def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[str, float]) -> bool:
+def is_repetition(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[str, float]) -> bool:
     """Whether a sentence of the agent repeats `others`: nearly all of its words, and each of its figures."""
-    if not _is_own(one) or len(one.terms) < FEWEST_AGAIN:
+    if not _is_agents_own(one) or len(one.terms) < FEWEST_AGAIN:
         return False
-    near = [each for each in others if _is_own(each) and abs(each.line.position - one.line.position) <= NEAR]
+    near = [each for each in others if _is_agents_own(each) and abs(each.line.position - one.line.position) <= NEAR]
     figures = frozenset(_FIGURE.findall(one.line.text))
     whole = fsum(map(rarity.__getitem__, one.terms))
 
@@ -541,6 +541,6 @@ def says_again(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[st
     return any(share(each.terms) >= AGAIN and figures <= frozenset(_FIGURE.findall(each.line.text)) for each in near)
 
 
-def _is_own(told: PricedLine) -> bool:
+def _is_agents_own(told: PricedLine) -> bool:
     """Whether it is the agent's own sentence, not about something that it read."""
     return told.section in OWN and not (told.line.subject or told.is_note)

@@ -131,7 +131,7 @@ def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
     return [item for item in row[:end] if isinstance(item, Message)], list(row[end:])
 
 
-def too_fine(row: Sequence[RowItem], room: int) -> int:
+def count_too_fine(row: Sequence[RowItem], room: int) -> int:
     """How many items at the beginning of `row` one block should cover for lack of room.
 
     Whole turns only, and never the current one, whose request stays verbatim.
@@ -167,7 +167,7 @@ def _saves_nothing(block: Summary, options: ContextOptions) -> bool:
     return not costs or block.source_tokens <= frame + min(costs)
 
 
-def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
+def replace_block(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
     """Replace `block` by `parts`, which together cover the same messages."""
     place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
     return [*row[:place], *parts, *row[place + 1 :]]
@@ -198,15 +198,15 @@ class Composed(Struct, frozen=True, kw_only=True):
             verbatim(message, thinking=options.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
         ]
-        return composed([*self.shown, *with_notes(messages, fresh, after, options)])
+        return compose_items([*self.shown, *with_notes(messages, fresh, after, options)])
 
 
-def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
+def show_live(messages: Sequence[Message], options: ContextOptions) -> Composed:
     """Show every message as it is, with thinking if the format allows it."""
     thinking = options.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
     # The caller checks whether all of it fits.
-    return composed(with_notes(messages, shown, -1, options, share=1.0))
+    return compose_items(with_notes(messages, shown, -1, options, share=1.0))
 
 
 def with_notes(
@@ -246,7 +246,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
     calls = {call.id: call for message in messages for call in message.draft.calls}
     turn = last_user_index(messages) if options.thinking == "turn" else len(messages)
     slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
-    size = sum(slot.fixed(count) for slot in slots)
+    size = sum(slot.fixed_cost(count) for slot in slots)
     masked: list[int] = []
     for place in range(edge):
         if size <= target:
@@ -254,21 +254,21 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
         if place >= turn and messages[place].role != "tool":
             continue
         slot = ViewSlot(messages[place], mask(messages[place], calls, count), masked=True)
-        size -= slots[place].fixed(count) - slot.fixed(count)
+        size -= slots[place].fixed_cost(count) - slot.fixed_cost(count)
         slots[place] = slot
         masked.append(place)
-    shown = _settled(slots, messages, target, options)
+    shown = _fill_with_pins(slots, messages, target, options)
     # Masking one output too many may leave much room: it is then shown with head and tail.
     for place in reversed(masked):
         free = target - shown.tokens
         if free < target * SPARE_SHARE:
             break
-        room = slots[place].fixed(count) + free
+        room = slots[place].fixed_cost(count) + free
         # A text cut to a room may come out slightly larger: then once more, with less room.
         for _ in range(2):
             wider = [*slots]
             wider[place] = slot_within(messages[place], room, count)
-            fuller = _settled(wider, messages, target, options)
+            fuller = _fill_with_pins(wider, messages, target, options)
             if fuller.tokens <= target:
                 shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
                 break
@@ -289,23 +289,23 @@ def with_blocks(
     The atom `partly` before the newest messages gets the rest of `live_tokens`, which is too small for all of it.
     """
     count = options.count
-    blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
+    blocks = [_block_slot(item, options) for item in row if isinstance(item, Summary)]
     kept = [item for item in row if isinstance(item, Message)]
     # Thinking takes precedence over blocks and old words, except for their minimum.
-    least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
+    least = sum(slot.fixed_cost(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
     after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
     if partly:
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
-    left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
+    left = target - sum(slot.fixed_cost(count) for slot in (*after, *blocks))
     # Blocks are limited to a share of the messages that they cover; the rest is for verbatim words.
     told = (slot.item for slot in blocks if isinstance(slot.item, Summary))
     sayable = sum(block_limit(item, options.statements.of(item, {}) if item.is_written else ()) for item in told)
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
     said = iter(slots_within(kept, words_room, count, floor=WORDS_FLOOR))
-    past = [_block(item, options) if isinstance(item, Summary) else next(said) for item in row]
-    return _settled([*past, *after], [*row, *partly, *newest], target, options)
+    past = [_block_slot(item, options) if isinstance(item, Summary) else next(said) for item in row]
+    return _fill_with_pins([*past, *after], [*row, *partly, *newest], target, options)
 
 
 def one_block(
@@ -315,7 +315,7 @@ def one_block(
     noted = is_noted(past)
     slots = _one_block_slots(system, past, newest, target, options, noted=noted)
     ruled = [line for item in past if noted and isinstance(item, Summary) for line in item.lines("asked")]
-    return _settled(slots, [*system, *past, *newest], target, options, ruled)
+    return _fill_with_pins(slots, [*system, *past, *newest], target, options, ruled)
 
 
 def room_for_notes(
@@ -347,7 +347,7 @@ def _one_block_slots(
     before = slots_within(system, int(target * SYSTEM_SHARE), options.count, floor=WORDS_FLOOR)
     opener = max(int(target * NOTED_OPENER), WORDS_FLOOR)
     told = [
-        _block(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
+        _block_slot(item, options) if isinstance(item, Summary) else slot_within(item, opener, options.count)
         for item in past
     ]
     return [*before, *told, *after]
@@ -355,10 +355,10 @@ def _one_block_slots(
 
 def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
     """Show everything as one block, if not even the newest messages fit."""
-    return _settled([_block(whole, options)], [whole], target, options)
+    return _fill_with_pins([_block_slot(whole, options)], [whole], target, options)
 
 
-def _settled(
+def _fill_with_pins(
     slots: Sequence[ViewSlot],
     items: Sequence[RowItem],
     target: int,
@@ -370,14 +370,14 @@ def _settled(
     pins = pin_block(items, said, options, target, notes)
     shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements, pins.text if pins else "")
     if pins is None:
-        return composed(shown)
+        return compose_items(shown)
     system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]
     first = [*system, False].index(False)
-    return composed([*shown[:first], pins, *shown[first:]])
+    return compose_items([*shown[:first], pins, *shown[first:]])
 
 
-def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
-    return ViewSlot(summary, None, doubts=options.doubts(summary))
+def _block_slot(summary: Summary, options: ContextOptions) -> ViewSlot:
+    return ViewSlot(summary, None, doubts=options.unanswered_disputes(summary))
 
 
 def oversized_limit(target: int) -> int:
@@ -388,7 +388,7 @@ def oversized_limit(target: int) -> int:
     return int(target * min(0.08 + target / 100_000, 0.4))
 
 
-def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
+def cover_uncovered(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
     """Cover the messages at the end of a row that no block covers yet; returns the row and the new block."""
     place = uncovered_from(row, policy)
     items = list(row[:place])
@@ -400,7 +400,7 @@ def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], 
     return [*items, block], [block]
 
 
-def composed(shown: Sequence[ContextItem]) -> Composed:
+def compose_items(shown: Sequence[ContextItem]) -> Composed:
     """Make a `Composed` of these items."""
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
@@ -470,13 +470,13 @@ STATEMENTS_SHARE = 0.96
 """The share of the room for notes that their statements take; the rest is for bullets, headings and the state."""
 
 
-def share_for_notes(path: WorkPath, options: ContextOptions, end: int) -> float:
+def notes_share(path: WorkPath, options: ContextOptions, end: int) -> float:
     """The share of notes up to position `end` for which a narrow context that should show all of them has room."""
     target, policy = options.budget, options.policy
     live_tokens = int(target * policy.live_share)
     tail = read_tail(path, path.head.position, max(live_tokens, 1))
     newest = tail[choose_edge(tail, live_tokens, policy) :]
-    row, _ = close_loose(path.row(newest[0].position - 1, newest), policy)
+    row, _ = cover_uncovered(path.row(newest[0].position - 1, newest), policy)
     system, rest = split_system(row)
     size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in rest)
     size += sum(message.tokens for message in newest if message.position <= end)
@@ -492,11 +492,11 @@ WIDENINGS = 4
 """How often room that the blocks leave is given to the live part at most."""
 
 
-def as_it_is(path: WorkPath, options: ContextOptions) -> Assembled | None:
+def show_whole_path(path: WorkPath, options: ContextOptions) -> Assembled | None:
     """The whole path with every message as it is; None if that exceeds the budget, or is not wanted."""
     if path.head.total_tokens > options.budget or options.policy.eager:
         return None
-    composed = live(path.reader.path(0, path.head.position), options)
+    composed = show_live(path.reader.path(0, path.head.position), options)
     if composed.tokens > options.budget:
         return None
     return Assembled(composed=composed, mark=None, why=explain_whole(composed.tokens, options.budget))
@@ -510,7 +510,7 @@ def assemble(
     `recent` caches the contexts that were rebuilt for earlier marks.
     """
     head, budget, policy = path.head, options.budget, options.policy
-    if (fitting := as_it_is(path, options)) is not None:
+    if (fitting := show_whole_path(path, options)) is not None:
         return fitting
     recent = RecentValues(1) if recent is None else recent
     kind = (policy.summarizer, options.thinking)
@@ -586,15 +586,15 @@ def _rebuild(
 
 def _tiers(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
-) -> _Blocks:
+) -> _BlocksContext:
     """Try the tiers in order for the path that ends with `tail`."""
     last, live_tokens = tail[-1].position, int(target * options.policy.live_share)
     if options.policy.eager:
-        eager = _eager(path, tail, target, options, known)
+        eager = _summarise_early(path, tail, target, options, known)
         if eager is not None:
             return eager
     edge = tail[choose_edge(tail, live_tokens, options.policy)].position
-    blocks: _Blocks | None = None
+    blocks: _BlocksContext | None = None
     if tail[-1].total_tokens <= target or edge * 20 < target:
         messages = path.reader.path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
@@ -603,7 +603,7 @@ def _tiers(
                 hidden = target * MASKS_TELL < sum(message.tokens for message in messages)
                 blocks = _with_blocks(path, tail, target, live_tokens, options, known) if hidden else None
                 if blocks is None or not blocks.noted:
-                    return _Blocks(composed=masked)
+                    return _BlocksContext(composed=masked)
     blocks = blocks or _with_blocks(path, tail, target, live_tokens, options, known)
     for _ in range(WIDENINGS):
         free = target - blocks.composed.tokens
@@ -628,7 +628,7 @@ def _tiers(
     return blocks
 
 
-class _Blocks(Struct, frozen=True, kw_only=True):
+class _BlocksContext(Struct, frozen=True, kw_only=True):
     """A context of blocks, the summaries made only for it, and the ids of model texts that it shows."""
 
     composed: Composed
@@ -649,7 +649,7 @@ def _with_blocks(
     known: tuple[str, ...] | None,
     *,
     partly: bool = False,
-) -> _Blocks:
+) -> _BlocksContext:
     """Show all but the newest `live_tokens` as blocks, as fine as the room allows.
 
     With `partly`, one more atom is shown in what the newest messages leave of these tokens.
@@ -661,16 +661,16 @@ def _with_blocks(
     thinks = options.thinking == "turn" and any(message.thinking_tokens for message in newest)
     cut = atoms(tail[:edge])[-1] if partly and edge and not thinks else ()
     row = path.row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :])
-    row, made = close_loose(row, policy)
+    row, made = cover_uncovered(row, policy)
     size = sum(message.tokens for message in newest)
     room = target - min(size, max(live_tokens, target // 4))
     while block := next_to_open(row, room):
-        row = opened(row, block, path.parts(block))
+        row = replace_block(row, block, path.parts(block))
     row = path.with_best_texts(row, known)
     texts = tuple(path.reader.used_texts)
     if not is_cramped(row, target):
         system, rest = split_system(row)
-        if oldest := too_fine(rest, room):
+        if oldest := count_too_fine(rest, room):
             made.append(cover_row(rest[:oldest], policy))
             row = [*system, made[-1], *rest[oldest:]]
         finest = with_small_opened(row, path, options)
@@ -680,21 +680,21 @@ def _with_blocks(
             # The additional cost of the frames is now known: again with that much less.
             composed = with_blocks(finest, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
-            return _Blocks(composed=composed, made=tuple(made), texts=texts, noted=is_noted(rest))
+            return _BlocksContext(composed=composed, made=tuple(made), texts=texts, noted=is_noted(rest))
     newest = [*cut, *newest]
     system, rest = split_system(row)
     for past in (coarse_row(rest, newest, policy, noted=is_noted(rest)), [cover_row(rest, policy)] if rest else []):
         composed = one_block(system, past, newest, target, options)
         if composed.tokens <= target:
             blocks = tuple(item for item in past if isinstance(item, Summary))
-            return _Blocks(composed=composed, made=blocks, texts=texts, coarse=True, noted=is_noted(rest))
+            return _BlocksContext(composed=composed, made=blocks, texts=texts, coarse=True, noted=is_noted(rest))
     whole = cover_row([*row, *newest], policy)
-    return _Blocks(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
+    return _BlocksContext(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
 
 
-def _eager(
+def _summarise_early(
     path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
-) -> _Blocks | None:
+) -> _BlocksContext | None:
     """Summarise messages that are old enough, even if the budget doesn't require it; None if the result doesn't fit."""
     newest = tail[choose_edge(tail, 0, options.policy) :]
     row = path.row(newest[0].position - 1, newest)
@@ -709,4 +709,4 @@ def _eager(
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:
         return None
-    return _Blocks(composed=composed, texts=tuple(path.reader.used_texts))
+    return _BlocksContext(composed=composed, texts=tuple(path.reader.used_texts))

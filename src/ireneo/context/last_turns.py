@@ -16,14 +16,14 @@ from ireneo.context.assemble import (
     WORDS_SHARE,
     Assembled,
     Composed,
-    as_it_is,
-    composed,
+    compose_items,
     last_opener,
     newest_slots,
     read_tail,
+    show_whole_path,
     split_system,
 )
-from ireneo.context.view import ContextItem, ContextOptions, fill_slots, gap, pin_block, slot_within, slots_within
+from ireneo.context.view import ContextItem, ContextOptions, fill_slots, omission, pin_block, slot_within, slots_within
 from ireneo.log.calls import atoms
 from ireneo.log.message import BLOCK_TAGS, Count, Message, short, texts
 from ireneo.summaries.policy import first_target
@@ -49,7 +49,7 @@ class LastTurnsComposer:
     def compose(self, target: int) -> Assembled:
         """Show the path as it is, or otherwise its last turns, in `target` tokens."""
         options = replace(self._options, budget=target)
-        if (fitting := as_it_is(self._path, options)) is not None:
+        if (fitting := show_whole_path(self._path, options)) is not None:
             return fitting
         _, why = first_target(self._path.head.total_tokens, target, 1.0, None)
         return Assembled(composed=last_turns(self._path, options), mark=None, why=why)
@@ -59,18 +59,18 @@ def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
     """Show the system prompt, the pins and as many of the last turns as fit; at least the newest atom."""
     budget = options.budget
     tail = read_tail(path, path.head.position, budget)
-    newest = tail[_edge(tail, budget // 4) :]
+    newest = tail[_shown_from(tail, budget // 4) :]
     row = path.row(newest[0].position - 1, newest)
     spent = _reserved_tokens(row, newest, options)
     for _ in range(TRIES):
         room = budget - spent
-        newest = tail[_edge(tail, room) :]
+        newest = tail[_shown_from(tail, room) :]
         row = path.row(newest[0].position - 1, newest)
-        found = composed(_cut(row, newest, options, room))
+        found = compose_items(_shown_items(row, newest, options, room))
         if found.tokens <= budget:
             return found
         spent = min(spent + found.tokens - budget, budget - budget // 4)
-    return composed([_left_out([*row, *newest], options.count)])
+    return compose_items([_omission_item([*row, *newest], options.count)])
 
 
 def _reserved_tokens(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
@@ -82,7 +82,7 @@ def _reserved_tokens(row: Sequence[RowItem], newest: Sequence[Message], options:
     return min(-(-(words + (pins.tokens if pins else 0) + LINES_TOKENS) // step) * step, options.budget * 3 // 4)
 
 
-def _edge(tail: Sequence[Message], room: int) -> int:
+def _shown_from(tail: Sequence[Message], room: int) -> int:
     """The start of the shown part of `tail`: at a turn, or at an atom if the turn is too large."""
     edges = list(accumulate(map(len, atoms(tail)), initial=0))[:-1]
     openers = [edge for edge in edges if tail[edge].opens_turn and not tail[edge].draft.joined]
@@ -104,7 +104,9 @@ def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> 
     return stepped if (total - before[stepped]) * 4 >= room else fitting[0]
 
 
-def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int) -> list[ContextItem]:
+def _shown_items(
+    row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int
+) -> list[ContextItem]:
     """The shown items in order: the newest messages in `room` tokens, and all others in the rest."""
     count = options.count
     system, past = split_system(row)
@@ -114,19 +116,19 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     before, between = (past, past[:0]) if place is None else (past[:place], past[place + 1 :])
     first = slots_within(system, int(options.budget * WORDS_SHARE), count, floor=WORDS_FLOOR)
     asked = [slot_within(item, int(room * OPENER_SHARE), count) for item in opener if isinstance(item, Message)]
-    limit = room - sum(slot.fixed(count) for slot in asked)
+    limit = room - sum(slot.fixed_cost(count) for slot in asked)
     slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
     said = [text for slot in slots for text in texts(slot.draft().parts)]
     pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
-    lines, gap = ([_left_out(items, count)] if items else [] for items in (before, between))
+    lines, gap = ([_omission_item(items, count)] if items else [] for items in (before, between))
     # Filled last, with the room that everything else leaves.
     shown = fill_slots(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
 
 
-def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
+def _omission_item(items: Sequence[RowItem], count: Count) -> ContextItem:
     """The one line that stands for adjacent items of a row."""
     first, last = items[0], items[-1]
     begin = first.first if isinstance(first, Summary) else first.id
@@ -134,4 +136,4 @@ def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
     number = sum(item.messages if isinstance(item, Summary) else 1 for item in items)
     text = f"{LEFT_OUT_TAG} {number:,} message{'' if number == 1 else 's'} · open with {short(begin)}"
     text += f" to {short(end)}" if number > 1 else ""
-    return gap("left out", text, begin, end, number, count)
+    return omission("left out", text, begin, end, number, count)

@@ -54,10 +54,10 @@ class Shortened(Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Join head and tail with a mark that says how much is left out and how to open it."""
-        return _joined(self, _mark(self.left_out_tokens, "", self.opener))
+        return _join_ends(self, _omission_mark(self.left_out_tokens, "", self.opener))
 
 
-def _mark(tokens: int, of: str, opener: str) -> str:
+def _omission_mark(tokens: int, of: str, opener: str) -> str:
     """The mark in place of the omitted part, with the id that opens it if there is one."""
     return f"[… {tokens:,} tokens left out{of}{opener and f' · open with {opener}'} …]"
 
@@ -72,7 +72,7 @@ def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | No
         return None
     room = limit - MARK_TOKENS
     while True:
-        short = _cut(text, room / size, opener, size, count)
+        short = _keep_ends(text, room / size, opener, size, count)
         said = count(short.text())
         # Names and numbers cost more per character than average: again with less.
         if said <= limit or room <= 0:
@@ -80,12 +80,15 @@ def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | No
         room -= said - limit + 2
 
 
-def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
+def _keep_ends(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
     """Keep a share of the characters of `text`, which costs `size` tokens."""
     characters = max(int(len(text) * share), 0)
     end = int(characters * HEAD_SHARE)
     begin = len(text) - (characters - end)
-    head, tail = _to_word(text[:end], text[end:]), _from_word(text[:begin], text[begin:]) if characters > end else ""
+    head, tail = (
+        _trim_to_word_end(text[:end], text[end:]),
+        _trim_to_word_start(text[:begin], text[begin:]) if characters > end else "",
+    )
     head, tail = head if len(head) > SCRAP else "", tail if len(tail) > SCRAP else ""
     return Shortened(
         head=head,
@@ -96,13 +99,13 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     )
 
 
-def _to_word(head: str, rest: str) -> str:
+def _trim_to_word_end(head: str, rest: str) -> str:
     """Remove a word that the cut split from the end of the head."""
     cut = _LAST_PIECE.search(head) if rest[:1].strip() else None
     return (head[: cut.start()] if cut else head).rstrip()
 
 
-def _from_word(before: str, tail: str) -> str:
+def _trim_to_word_start(before: str, tail: str) -> str:
     """Remove the rest of a word that the cut split from the beginning of the tail."""
     cut = _FIRST_PIECE.match(tail) if before[-1:].strip() else None
     return (tail[cut.end() :] if cut else tail).lstrip()
@@ -112,7 +115,7 @@ _LAST_PIECE, _FIRST_PIECE = lazy_re(r"(?<=\s)\S{1,60}\Z"), lazy_re(r"\S{1,60}(?=
 """Longer pieces without a blank are not words: they are cut anywhere."""
 
 
-def _joined(ends: Shortened, *between: str) -> str:
+def _join_ends(ends: Shortened, *between: str) -> str:
     """Join head and tail with `between`; a code block that was cut is closed before it and reopened after it."""
     closing = _open_fence(ends.head)
     opening = ends.fence if ends.tail else ""
@@ -151,10 +154,10 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
     said = without_reminders(text).strip()
     hung_on = size - count(said)
     if hung_on > MARK_TOKENS and size - hung_on <= limit:
-        return f"{said}\n{_mark(hung_on, '', opener)}"
+        return f"{said}\n{_omission_mark(hung_on, '', opener)}"
     lines = said.splitlines()
     if limit < size * LEAST_OF_FILE and gutter_numbers(said):
-        return _mark(size, "", opener)
+        return _omission_mark(size, "", opener)
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
     if ends is not None:
         tail = ends.tail.partition("\n")[2] or ends.tail
@@ -165,7 +168,7 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
         if chosen := _most_informative(lines[first:last], worth, tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
-            return _joined(ends, _mark(left, " in all", opener), *told)
+            return _join_ends(ends, _omission_mark(left, " in all", opener), *told)
     cut = shorten(said, tokens, opener, count)
     return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 
@@ -207,17 +210,17 @@ _DATA = lazy_re(
 
 
 def _line_worth(line: str) -> float:
-    return _known_worth(line) if len(line) <= LINE_KEPT else _worth(line)
+    return _known_worth(line) if len(line) <= LINE_KEPT else _prose_or_code_worth(line)
 
 
-def _worth(line: str) -> float:
+def _prose_or_code_worth(line: str) -> float:
     (bare,) = seen_lines(line) or [""]
     said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
     return max(code_worth(bare), said, 3.0 if error_lines(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
 
 
 # Every rebuild weighs the lines of the same outputs again.
-_known_worth = lru_cache(maxsize=8_192)(_worth)
+_known_worth = lru_cache(maxsize=8_192)(_prose_or_code_worth)
 
 
 def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
@@ -249,7 +252,7 @@ SMALL_ARGUMENT = 60
 """Arguments of a call of at most this many tokens are kept whole."""
 
 
-class Fitted(Struct, frozen=True, kw_only=True):
+class FittedMessage(Struct, frozen=True, kw_only=True):
     """A shortened message."""
 
     draft: Draft
@@ -257,17 +260,17 @@ class Fitted(Struct, frozen=True, kw_only=True):
     """Whether nothing was left out."""
 
 
-def fit(message: Message, tokens: int, count: Count) -> Fitted:
+def fit(message: Message, tokens: int, count: Count) -> FittedMessage:
     """Show `message` in about `tokens`, without thinking, with its long parts shortened."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     sizes = [count_parts((part,), count)[0] - MESSAGE_TOKENS for part in parts]
-    shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
+    shares = divide_room(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
     asked = message.role == "user" and message.draft.origin == "spoken"
-    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count, asked=asked), parts)
+    return _replace_parts(message, _fit_parts(parts, sizes, shares, opener, count, asked=asked), parts)
 
 
-def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
+def mask(message: Message, calls: Mapping[str, Call], count: Count) -> FittedMessage:
     """Show `message` with each output as one line and long arguments shortened; `calls` are by call id."""
     opener = short(message.id)
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
@@ -277,10 +280,10 @@ def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
             pieces.append(_mask_result(part, calls.get(part.call_id), opener, count))
         else:
             pieces.append(_fit_part(part, MASKED_ARGUMENT_TOKENS, opener, count) if isinstance(part, Call) else None)
-    return _fitted(message, pieces, parts)
+    return _replace_parts(message, pieces, parts)
 
 
-def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
+def divide_room(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
     """Divide `room` among texts of these sizes: short ones stay whole, long ones get equal parts, at least `floor`."""
     shares = [0] * len(sizes)
     left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
@@ -293,13 +296,13 @@ def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
 
 def without_thinking(draft: Draft) -> Draft:
     """The draft without its thinking."""
-    return _edited(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
+    return _with_parts(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
 
 
-def _fitted(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> Fitted:
+def _replace_parts(message: Message, pieces: Sequence[Part | None], parts: Sequence[Part]) -> FittedMessage:
     """Replace the parts for which there is a shortened piece."""
     shown = tuple(part if piece is None else piece for piece, part in zip(pieces, parts, strict=True))
-    return Fitted(draft=_edited(message.draft, shown), whole=all(piece is None for piece in pieces))
+    return FittedMessage(draft=_with_parts(message.draft, shown), whole=all(piece is None for piece in pieces))
 
 
 def _fit_parts(
@@ -334,7 +337,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
         return replace(call, arguments=raw.text()) if raw else None
     texts = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
     sizes = {key: count(value) for key, value in texts.items()}
-    shares = share(list(sizes.values()), max(tokens, 0), floor=12)
+    shares = divide_room(list(sizes.values()), max(tokens, 0), floor=12)
     cuts = {
         key: cut.text()
         for (key, size), room in zip(sizes.items(), shares, strict=True)
@@ -346,7 +349,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> Call | None
 
 def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Result | None:
     sizes = [count_parts((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
-    shares = share(sizes, max(tokens, 0), floor=12)
+    shares = divide_room(sizes, max(tokens, 0), floor=12)
     pieces = _fit_parts(result.parts, sizes, shares, opener, count)
     if all(piece is None for piece in pieces):
         return None
@@ -372,7 +375,7 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
     return replace(result, parts=(Text(text=f"[{what} · {', '.join(facts)} · open with {opener}]"),))
 
 
-def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
+def _with_parts(draft: Draft, parts: tuple[Part, ...]) -> Draft:
     """Replace a draft's parts, and drop the provider's payload, which no longer matches."""
     return Draft(
         role=draft.role, parts=parts, origin=draft.origin, at=draft.at, source_id=draft.source_id, joined=draft.joined

@@ -12,23 +12,23 @@ from itertools import accumulate
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import Assembled, Composed, composed, newest_slots, with_notes
+from ireneo.context.assemble import Assembled, Composed, compose_items, newest_slots, with_notes
 from ireneo.context.story_blocks import (
     TOLD_CAST,
     TOLD_LIVE,
     TOLD_OPEN,
     TOLD_THREADS,
-    ages_together,
     block_weight,
+    deepest_texts_under,
     even_groups,
+    group_by_age,
+    is_header_only,
     is_model_written,
     mostly_model_written,
-    opened_to_fill,
-    says_nothing,
+    open_texts,
+    summary_over,
     tell_blocks,
     text_cost,
-    written_over,
-    written_under,
 )
 from ireneo.context.view import (
     MAX_DOUBT,
@@ -36,8 +36,8 @@ from ireneo.context.view import (
     ContextItem,
     ContextOptions,
     fill_slots,
-    gap,
-    injected,
+    omission,
+    own_item,
     pin_block,
     show_block,
     slots_within,
@@ -64,7 +64,7 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 """The cast's share of a context, its maximum number of tokens, and the minimum with which it is shown."""
 
 
-def cast_block(story: StoryState, options: ContextOptions, teller: StoryTeller) -> ContextItem | None:
+def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCache) -> ContextItem | None:
     """The block with the cast and the place at which the newest messages begin; None if nothing is known."""
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
@@ -77,7 +77,7 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTeller) 
     if not lines:
         return None
     text = "\n".join([f"{PINS_TAG} {lines[0]}", *lines[1:]])
-    return injected("pins", "cast", text, options.count, story.known[0].first, story.known[-1].last)
+    return own_item("pins", "cast", text, options.count, story.known[0].first, story.known[-1].last)
 
 
 THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
@@ -120,7 +120,7 @@ def story_pins(
     text = f"{PINS_TAG} " + "\n\n".join(filter(None, parts))
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
-    return injected("pins", "pins", text, options.count, pins.first if pins else first, last)
+    return own_item("pins", "pins", text, options.count, pins.first if pins else first, last)
 
 
 SYSTEM_SHARE = 0.25
@@ -154,7 +154,7 @@ PASSING = ("/open", "/whole")
 """The endings of the names under which summaries for a single context are stored."""
 
 
-def billed(count: Count) -> Count:
+def conservative_count(count: Count) -> Count:
     """Count a text's cost by the tokenizer, or by four characters per token if that is more, as budgets do."""
     return lambda text: max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
 
@@ -167,13 +167,13 @@ OPEN = 16
 """Cached values that stay the same for some messages, such as the leaf over messages without a stored one."""
 
 
-class StoryTeller:
+class StoryTextCache:
     """Caches the texts of a session's last contexts: blocks, leaves, threads and casts."""
 
     def __init__(self, count: Count) -> None:
         self._uncached = count
         self._known = lru_cache(maxsize=COUNTED)(count)
-        self._billed = billed(self.count)
+        self._billed = conservative_count(self.count)
         self.clear()
 
     def clear(self) -> None:
@@ -192,7 +192,7 @@ class StoryTeller:
         """Count the tokens of `text`."""
         return self._known(text) if len(text) <= COUNTED_CHARACTERS else self._uncached(text)
 
-    def tell(
+    def block_texts(
         self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, noting why some are disputed."""
@@ -210,7 +210,7 @@ class StoryTeller:
         name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
 
-    def joined(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
+    def join(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by a summary that is not canonical."""
         edits = (note.id for note in options.by_hand)
         name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
@@ -225,11 +225,11 @@ class StoryTeller:
         """The cast after `nodes`."""
         return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
 
-    def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
+    def not_stored(self, passing: Sequence[Summary]) -> list[Summary]:
         """The summaries for a single context that this session has not stored yet."""
         return [each for each in passing if each.id not in self._stored]
 
-    def know(self, passing: Sequence[Summary]) -> None:
+    def mark_stored(self, passing: Sequence[Summary]) -> None:
         """Record which summaries were stored."""
         self._stored = {each.id for each in passing}
 
@@ -238,7 +238,7 @@ TAIL_STEPS = 2
 """The newest messages are summarised before their leaf is due in steps of half a leaf: a model is asked seldom."""
 
 
-def untold(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Message]:
+def messages_to_summarise(fresh: Sequence[Message], options: ContextOptions) -> Sequence[Message]:
     """Return the messages after the last leaf that a model should summarise before their leaf is due, in whole steps.
 
     These are the ones that don't fit verbatim into a context of a model's texts.
@@ -272,7 +272,7 @@ def _with_tail(
     """Add the longest stored text of newest messages that leaves those verbatim for which there is room."""
     if not (tails and nodes and is_model_written(nodes[-1])):
         return grown, nodes
-    ahead = {message.id for message in untold(grown.fresh, options)}
+    ahead = {message.id for message in messages_to_summarise(grown.fresh, options)}
     first = grown.fresh[0].id if grown.fresh else ""
     fitting = [each for each in tails if each.first == first and each.last in ahead and each.is_written]
     if not fitting:
@@ -289,7 +289,7 @@ class StoryComposer:
         self,
         path: StoryPath,
         options: ContextOptions,
-        teller: StoryTeller,
+        teller: StoryTextCache,
         *,
         room: int = 0,
         most: int,
@@ -330,11 +330,11 @@ class StoryComposer:
     @property
     def made(self) -> list[Summary]:
         """The summaries that were written, and those made only for this context."""
-        return [*self._story.made, *self._teller.unknown(self.passing)]
+        return [*self._story.made, *self._teller.not_stored(self.passing)]
 
 
 def _past_texts(
-    path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTeller
+    path: StoryPath, nodes: Sequence[Summary], options: ContextOptions, teller: StoryTextCache
 ) -> tuple[Summary, ...]:
     """The texts of the past; those by models are opened as finely as the room allows."""
 
@@ -343,8 +343,8 @@ def _past_texts(
         return list(zip(children, path.reader.texts(children), strict=True))
 
     def best(node: Summary, text: Summary) -> Summary:
-        parts = written_under(node, under) if node.depth > 1 and not is_model_written(text) else []
-        return teller.joined(parts, options) if parts else text
+        parts = deepest_texts_under(node, under) if node.depth > 1 and not is_model_written(text) else []
+        return teller.join(parts, options) if parts else text
 
     def best_of(nodes: Sequence[Summary]) -> list[Summary]:
         texts = path.reader.texts(nodes)
@@ -359,9 +359,9 @@ def _past_texts(
         texts = best_of(nodes)
     if not any(map(is_model_written, texts)):
         return tuple(texts)
-    cost = text_cost(options.policy, billed(teller.count))
+    cost = text_cost(options.policy, conservative_count(teller.count))
     past = options.budget - _live_room(texts, options)
-    return tuple(opened_to_fill(nodes, texts, under, past, cost, block_weight))
+    return tuple(open_texts(nodes, texts, under, past, cost, block_weight))
 
 
 def with_overview(
@@ -377,13 +377,13 @@ def with_overview(
 
 def overview_room(path: StoryPath, options: ContextOptions) -> int:
     """The tokens that a context has for one text of a story's whole past."""
-    teller = StoryTeller(options.count)
-    options = replace(options, count=billed(teller.count))
+    teller = StoryTextCache(options.count)
+    options = replace(options, count=conservative_count(teller.count))
     grown = path.grow(0)
     texts = tuple(path.reader.texts(grown.nodes))
     threads, forgotten = standing_threads(texts, options)
     story = replace(grown, nodes=texts, threads=threads, forgotten=forgotten)
-    before = _before(story, options, teller)
+    before = _items_before_past(story, options, teller)
     frame = MESSAGE_TOKENS + NOTES_TOKENS + options.count(header(texts[0])) + 1 if texts else 0
     return options.budget - sum(each.tokens for each in before) - _live_room(texts, options) - frame
 
@@ -411,7 +411,7 @@ def as_known(grown: StoryState, texts: Sequence[Summary], options: ContextOption
     return replace(story, threads=standing_threads(story.known, options)[0])
 
 
-def ended_since(story: StoryState) -> Mapping[ThreadId, ThreadEnd]:
+def threads_ended_since(story: StoryState) -> Mapping[ThreadId, ThreadEnd]:
     """The open threads that the newest messages resolve, according to rules, with their ends.
 
     A model closes its own threads with the summary of these messages.
@@ -421,7 +421,7 @@ def ended_since(story: StoryState) -> Mapping[ThreadId, ThreadEnd]:
 
 
 def _still_open(story: StoryState) -> tuple[Thread, ...]:
-    ends = ended_since(story)
+    ends = threads_ended_since(story)
     return tuple(each for each in story.threads if each.id not in ends)
 
 
@@ -439,56 +439,62 @@ def standing_threads(
     return with_threads_by_hand(threads, closed, options.notes, options.policy.seen_by), forgotten
 
 
-def compose_story(story: StoryState, options: ContextOptions, teller: StoryTeller) -> Composed:
+def compose_story(story: StoryState, options: ContextOptions, teller: StoryTextCache) -> Composed:
     """Compose a story's context within the budget of `options`."""
-    options = replace(options, count=billed(options.count))
+    options = replace(options, count=conservative_count(options.count))
     budget = options.budget
     if budget < ONE_BLOCK:
         facts = "\n".join(canon_lines(options.canon, budget // 2, options.count))
-        first = [injected("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
+        first = [own_item("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
         left = budget - sum(each.tokens for each in first)
-        return composed([*first, *_past(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)])
+        return compose_items(
+            [*first, *_past_blocks(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)]
+        )
     story = replace(story, threads=_still_open(story))
     unsaid: tuple[Message, ...] = ()
     while True:
         shown = _within_budget(story, options, teller, unsaid)
         said = " ".join(" ".join(each.text for each in shown).split())
-        more = tuple(each for each in story.fresh if each not in unsaid and _binds_unsaid(each, said))
+        more = tuple(each for each in story.fresh if each not in unsaid and _sets_hidden_constraint(each, said))
         if not more:
-            return composed([_seen_by_character(each, options.policy.seen_by) for each in shown])
+            return compose_items([_seen_by_character(each, options.policy.seen_by) for each in shown])
         # No summary covers the newest messages that aren't shown in full: constraints in them are pinned as well.
         unsaid += more
 
 
-def _binds_unsaid(message: Message, said: str) -> bool:
+def _sets_hidden_constraint(message: Message, said: str) -> bool:
     """Whether a message sets a constraint that is missing from the texts `said`."""
     pins, _ = constraints([message], in_story=True)
     return any(" ".join(pin.text.split()) not in said for pin in pins)
 
 
 def _within_budget(
-    story: StoryState, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message]
+    story: StoryState, options: ContextOptions, teller: StoryTextCache, unsaid: Sequence[Message]
 ) -> list[ContextItem]:
     """The shown part of a story, with the constraints of its summaries and of the messages `unsaid`."""
-    before = _before(story, options, teller, unsaid)
+    before = _items_before_past(story, options, teller, unsaid)
     left = options.budget - sum(each.tokens for each in before)
     live = _live_room(story.nodes, options)
-    spare = 0 if story.waiting else _spare(live, sum(_cost(message, options.count) for message in story.fresh))
-    opened = _opened_room(story, left - live, live, options)
-    past = _past(story, left - live - opened, options, teller, spare)
-    past += [_waiting(story.waiting, options.count)] if story.waiting else []
+    spare = (
+        0
+        if story.waiting
+        else _unused_room(live, sum(_message_cost(message, options.count) for message in story.fresh))
+    )
+    opened = _open_block_room(story, left - live, live, options)
+    past = _past_blocks(story, left - live - opened, options, teller, spare)
+    past += [_uncovered_item(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
-    return [*before, *past, *_newest(story, left, options, teller, opened, cut=bool(past))]
+    return [*before, *past, *_newest_items(story, left, options, teller, opened, cut=bool(past))]
 
 
-def _opened_room(story: StoryState, room: int, live: int, options: ContextOptions) -> int:
+def _open_block_room(story: StoryState, room: int, live: int, options: ContextOptions) -> int:
     """The part of the blocks' `room` for newest messages without a leaf that don't fit verbatim into `live`.
 
     In whole parts of a leaf; each counts `FRESH_WEIGHT` times as much as a message in a leaf.
     """
     if story.waiting or mostly_model_written(story.nodes):
         return 0
-    costs = [_cost(message, options.count) for message in story.fresh]
+    costs = [_message_cost(message, options.count) for message in story.fresh]
     start = _live_start(story.fresh, costs, int(live * (1 - OPEN_SHARE)), 1)
     weight, covered = (
         FRESH_WEIGHT * len(_in_steps(story.fresh[:start], PARTS, options.policy)),
@@ -497,11 +503,11 @@ def _opened_room(story: StoryState, room: int, live: int, options: ContextOption
     return int(room * (min(weight / (weight + covered), MOST_OPENED) if covered else weight > 0))
 
 
-def _before(
-    story: StoryState, options: ContextOptions, teller: StoryTeller, unsaid: Sequence[Message] = ()
+def _items_before_past(
+    story: StoryState, options: ContextOptions, teller: StoryTextCache, unsaid: Sequence[Message] = ()
 ) -> list[ContextItem]:
     """The items before the past: system messages, pins and open threads, the cast."""
-    before = _system(story.system, int(options.budget * SYSTEM_SHARE), options)
+    before = _system_items(story.system, int(options.budget * SYSTEM_SHARE), options)
     pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known), unsaid)
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
@@ -522,7 +528,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
 
 
-def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
+def _system_items(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
     slots = slots_within(messages, room, options.count, floor=WORDS_FLOOR)
     return fill_slots(slots, room, options.statements) if slots else []
 
@@ -541,15 +547,15 @@ def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summar
     summarizer = f"{options.policy.summarizer}/whole"
     # It depends on the texts: with other texts it is another summary.
     told = " ".join([summarizer, *(node.id for node in nodes)])
-    whole = written_over(whole, nodes) if mostly_model_written(nodes) else whole
+    whole = summary_over(whole, nodes) if mostly_model_written(nodes) else whole
     # It has the sentences of `nodes` verbatim, so nothing is retold again.
     retold = max(node.retellings for node in nodes)
     name = anchor("story", whole.first, whole.last, told)
     return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
-def _past(
-    story: StoryState, room: int, options: ContextOptions, teller: StoryTeller, spare: int = 0
+def _past_blocks(
+    story: StoryState, room: int, options: ContextOptions, teller: StoryTextCache, spare: int = 0
 ) -> list[ContextItem]:
     """The blocks of the past in `room` tokens, and the newest sentences chosen by rules in `spare` more."""
     if not story.nodes:
@@ -558,19 +564,19 @@ def _past(
     if len(story.nodes) > most:
         # If there is no room for all headers, several texts share one block.
         even = mostly_model_written(story.nodes)
-        groups = even_groups(story.nodes, most) if even else ages_together(story.nodes, most)
-        shown = (teller.joined(group, options) if len(group) > 1 else group[0] for group in groups)
+        groups = even_groups(story.nodes, most) if even else group_by_age(story.nodes, most)
+        shown = (teller.join(group, options) if len(group) > 1 else group[0] for group in groups)
         story = replace(story, nodes=tuple(shown))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
         for node in story.nodes
-        if (told := options.doubts(node))
+        if (told := options.unanswered_disputes(node))
     }
     nodes, words = _rendered_nodes(story.nodes, room, doubts, options, teller)
     newest = list(nodes[-NEWEST_BLOCKS:])
     if spare and not any(node.id in doubts or is_model_written(node) for node in newest):
         fuller = options.count("\n\n".join(filter(None, words[-NEWEST_BLOCKS:]))) + spare
-        words = [*words[:-NEWEST_BLOCKS], *teller.tell(newest, fuller, {}, options)]
+        words = [*words[:-NEWEST_BLOCKS], *teller.block_texts(newest, fuller, {}, options)]
     out = [show_block(node, text, 1, options.count) for node, text in zip(nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
@@ -578,44 +584,48 @@ def _past(
 
 
 def _rendered_nodes(
-    nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions, teller: StoryTeller
+    nodes: Sequence[Summary],
+    room: int,
+    doubts: Mapping[SummaryId, str],
+    options: ContextOptions,
+    teller: StoryTextCache,
 ) -> tuple[Sequence[Summary], Sequence[str]]:
     """The nodes to show in `room` tokens, with their texts; a node without sentences is joined to its neighbour."""
     known = len(teller.passing)
     while True:
         del teller.passing[known:]
         frame = MESSAGE_TOKENS + NOTES_TOKENS + len(nodes)
-        words = teller.tell(nodes, max(room - frame, 0), doubts, options)
-        pair = _silent_pair(nodes, words, doubts)
+        words = teller.block_texts(nodes, max(room - frame, 0), doubts, options)
+        pair = _pair_to_join(nodes, words, doubts)
         if pair is None:
             return nodes, words
-        nodes = [*nodes[:pair], teller.joined(nodes[pair : pair + 2], options), *nodes[pair + 2 :]]
+        nodes = [*nodes[:pair], teller.join(nodes[pair : pair + 2], options), *nodes[pair + 2 :]]
 
 
-def _silent_pair(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping[SummaryId, str]) -> int | None:
+def _pair_to_join(nodes: Sequence[Summary], words: Sequence[str], doubts: Mapping[SummaryId, str]) -> int | None:
     """The index of the first of two adjacent nodes to join because one of them is empty; None if there are none.
 
     The smaller neighbour is taken. Texts by models and disputed texts are not joined.
     """
     free = [node.id not in doubts and not is_model_written(node) for node in nodes]
     for place, text in enumerate(words):
-        if says_nothing(text) and free[place]:
+        if is_header_only(text) and free[place]:
             beside = [each for each in (place - 1, place + 1) if 0 <= each < len(nodes) and free[each]]
             if beside:
                 return min(place, min(beside, key=lambda each: nodes[each].messages))
     return None
 
 
-def _waiting(waiting: UncoveredMessages, count: Count) -> ContextItem:
+def _uncovered_item(waiting: UncoveredMessages, count: Count) -> ContextItem:
     text = (
         f"[STORY] {waiting.messages:,} messages that are not summarised yet · "
         f"open with {short(waiting.first)} to {short(waiting.last)}"
     )
-    return replace(gap("waiting", text, waiting.first, waiting.last, waiting.messages, count), level="story")
+    return replace(omission("waiting", text, waiting.first, waiting.last, waiting.messages, count), level="story")
 
 
-def _newest(
-    story: StoryState, room: int, options: ContextOptions, teller: StoryTeller, opened: int, *, cut: bool
+def _newest_items(
+    story: StoryState, room: int, options: ContextOptions, teller: StoryTextCache, opened: int, *, cut: bool
 ) -> list[ContextItem]:
     """The newest messages verbatim, and before them those without room as one block that is not a leaf.
 
@@ -625,7 +635,7 @@ def _newest(
     if not fresh:
         return []
     after = fresh[0].position - 1
-    costs = [_cost(message, options.count) for message in fresh]
+    costs = [_message_cost(message, options.count) for message in fresh]
     thinking = options.thinking != "none" and not cut
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
         return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, options)
@@ -635,7 +645,7 @@ def _newest(
     step = settings(options.policy).leaf_messages // STEPS
     least_start = _after_edits(fresh, options)
     start = max(_live_start(fresh, costs, live_room, step), least_start)
-    out = _open_blocks(story, start, room - live_room + _spare(live_room, sum(costs[start:])), options, teller)
+    out = _open_blocks(story, start, room - live_room + _unused_room(live_room, sum(costs[start:])), options, teller)
     # If there is little to tell, the rest is for more messages, unless the words are the user's.
     live_room = max(live_room, room - sum(each.tokens for each in out))
     if out and not least_start and (earlier := _live_start(fresh, costs, live_room, step)) < start:
@@ -657,13 +667,13 @@ def _after_edits(fresh: Sequence[Message], options: ContextOptions) -> int:
     return min(max(ends, default=-1) + 1 - first, len(fresh) - 1) if ends else 0
 
 
-def _spare(room: int, cost: int) -> int:
+def _unused_room(room: int, cost: int) -> int:
     """The room that newest messages of this cost leave unused, in whole steps."""
     part = max(room // PARTS, 1)
     return max(room - cost, 0) // part * part
 
 
-def _cost(message: Message, count: Count) -> int:
+def _message_cost(message: Message, count: Count) -> int:
     """The tokens of a message as this context counts them, but at least as many as when it was stored."""
     return max(
         message.tokens, MESSAGE_TOKENS + sum(count(part.text) for part in message.parts if isinstance(part, Text))
@@ -688,7 +698,7 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 
 
 def _open_blocks(
-    story: StoryState, start: int, room: int, options: ContextOptions, teller: StoryTeller
+    story: StoryState, start: int, room: int, options: ContextOptions, teller: StoryTextCache
 ) -> list[ContextItem]:
     """One block of the newest messages before `start`; empty if there are none."""
     if not start:
@@ -697,7 +707,7 @@ def _open_blocks(
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     leaf = with_edits(leaf, options.by_hand)
-    (text,) = teller.tell([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, 0), {}, options)
+    (text,) = teller.block_texts([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, 0), {}, options)
     return [show_block(leaf, text, MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
 
 

@@ -97,14 +97,14 @@ def tell_blocks(
     `doubts` has the reasons for disputed nodes. Without room for all headers, the blocks that cover the fewest messages
     are empty.
     """
-    telling = _Telling(nodes, room, count, doubts or {}, strategy)
+    telling = _BlockFiller(nodes, room, count, doubts or {}, strategy)
     telling.fill()
-    telling.regain()
+    telling.recount_room()
     telling.fill()
     return telling.texts()
 
 
-class _Telling:
+class _BlockFiller:
     """The state of the choice: the pieces chosen, and the room left."""
 
     def __init__(
@@ -116,20 +116,20 @@ class _Telling:
         self.count = count
         self.doubts = doubts
         self.heads = [count(header(node, doubts.get(node.id, ""))) + 1 for node in nodes]
-        self.shown = self._with_header()
+        self.shown = self._nodes_with_header()
         self.left = room - sum(self.heads[number] for number in self.shown)
-        self.shares = self._shares()
+        self.shares = self._node_shares()
         self.periods = [max(int(share / PERIOD_TOKENS), 1) for share in self.shares]
         self.told: set[str] = set()
         self.recapped: set[str] = set()
         self.spent: Counter[tuple[int, int]] = Counter()
         self.chosen: list[_StoryPiece] = []
         self.costs: dict[str, int] = {}
-        pieces = said_once([piece for number in self.shown for piece in self._pieces(number)])
-        whole = self._tell_whole(pieces)
+        pieces = without_repetitions([piece for number in self.shown for piece in self._pieces(number)])
+        whole = self._choose_whole_texts(pieces)
         self.open = [piece for piece in pieces if piece.node not in whole]
 
-    def _with_header(self) -> list[int]:
+    def _nodes_with_header(self) -> list[int]:
         """The nodes whose header fits, those that cover most messages first."""
         left = self.room
         out: list[int] = []
@@ -139,7 +139,7 @@ class _Telling:
                 out.append(number)
         return sorted(out)
 
-    def _shares(self) -> list[float]:
+    def _node_shares(self) -> list[float]:
         """The tokens of each node apart from its header."""
         out = [0.0] * len(self.nodes)
         even = self.left / max(len(self.shown), 1)
@@ -148,9 +148,9 @@ class _Telling:
             out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
         return out
 
-    def regain(self) -> None:
+    def recount_room(self) -> None:
         """Count the room that is really left: sentences cost less together than separately."""
-        self.left = max(self.left, self.room - self.count("\n\n".join(filter(None, self._written()))))
+        self.left = max(self.left, self.room - self.count("\n\n".join(filter(None, self._render_blocks()))))
 
     def fill(self) -> None:
         """Choose until nothing more fits; may be called again with what turned out to be left."""
@@ -167,11 +167,11 @@ class _Telling:
         while (place := waiting.take(worth)) is not None:
             self._choose(pieces[place])
 
-    def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
+    def _choose_whole_texts(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
         """Choose all coherent texts that fit into their share; returns their nodes."""
         texts: dict[int, list[_StoryPiece]] = {}
         for piece in pieces:
-            if is_of_one_piece(self.nodes[piece.node]):
+            if is_unweighted(self.nodes[piece.node]):
                 texts.setdefault(piece.node, []).append(piece)
         out: set[int] = set()
         for number, text in texts.items():
@@ -201,7 +201,7 @@ class _Telling:
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
         if is_model_written(node):
-            yield from self._told_pieces(number)
+            yield from self._model_pieces(number)
             return
         for section, line in self._sentences(node):
             said = frozenset(terms(line.text))
@@ -219,10 +219,10 @@ class _Telling:
                 terms=said,
             )
 
-    def _told_pieces(self, number: int) -> Iterator[_StoryPiece]:
+    def _model_pieces(self, number: int) -> Iterator[_StoryPiece]:
         """The sentences of a model's text, by the worth that it gave them."""
         for section, line in self._sentences(self.nodes[number]):
-            own = written_worth(line, self.nodes[number]) * self.strategy.worth(section)
+            own = line_worth(line, self.nodes[number]) * self.strategy.worth(section)
             cost = self._cost(" " + self.strategy.say(section, line, ()))
             yield _StoryPiece(node=number, cost=cost, line=line, own=own)
 
@@ -243,14 +243,14 @@ class _Telling:
     def texts(self) -> list[str]:
         """Write the blocks out; the last chosen sentence is removed as long as the whole costs too much."""
         while True:
-            out = self._written()
+            out = self._render_blocks()
             over = self.count("\n\n".join(filter(None, out))) - self.room
             if over <= 0 or not self.chosen:
                 return out
             while over > 0 and self.chosen:
                 over -= self.chosen.pop().cost
 
-    def _written(self) -> list[str]:
+    def _render_blocks(self) -> list[str]:
         told = {id(piece.line) for piece in self.chosen}
         out = [""] * len(self.nodes)
         for number in self.shown:
@@ -263,7 +263,7 @@ class _Telling:
         return out
 
 
-def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
+def without_repetitions(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
     """Drop `pieces` that nearly repeat a later one, or an earlier one that is much fuller.
 
     Of equal words the last are kept, however often they are repeated.
@@ -295,7 +295,7 @@ def said_once(pieces: Sequence[_StoryPiece]) -> list[_StoryPiece]:
     return [piece for place, piece in enumerate(pieces) if place not in gone]
 
 
-def says_nothing(text: str) -> bool:
+def is_header_only(text: str) -> bool:
     """Whether the text of a block is only a header."""
     return bool(text) and not text.partition("\n")[2].strip()
 
@@ -305,7 +305,7 @@ def block_weight(node: Summary) -> float:
     return float(node.messages ** (TOLD_DEPTH if is_model_written(node) else DEPTH))
 
 
-def ages_together(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
+def group_by_age(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
     """Group adjacent summaries into at most `most` groups, which are longer the older they are.
 
     Those are joined first that are the smallest part of the story since their beginning.
@@ -370,7 +370,7 @@ def is_model_written(summary: Summary) -> bool:
     return summary.writing is not None and summary.writing.trusted and bool(summary.lines("story"))
 
 
-def is_of_one_piece(text: Summary) -> bool:
+def is_unweighted(text: Summary) -> bool:
     """Whether a model wrote a text without saying what its sentences are worth, so that all rank equally."""
     return text.writing is not None and len({line.weight for line in text.lines("story")}) <= 1
 
@@ -382,7 +382,7 @@ def mostly_model_written(texts: Sequence[Summary]) -> bool:
     return bool(told) and told >= MOSTLY * sum(text.messages for text in texts)
 
 
-def written_worth(line: Line, text: Summary) -> float:
+def line_worth(line: Line, text: Summary) -> float:
     """The worth of a line in a model's text compared to others: the main point first."""
     return ((EVEN if _is_unmarked(text) else line.weight) / EVEN) ** STEEP
 
@@ -391,13 +391,13 @@ def _is_unmarked(text: Summary) -> bool:
     return text.writing is not None and text.writing.prompt.startswith(UNMARKED)
 
 
-def _points(text: Summary) -> float:
-    return sum(written_worth(line, text) for line in text.lines("story"))
+def _total_worth(text: Summary) -> float:
+    return sum(line_worth(line, text) for line in text.lines("story"))
 
 
-def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
+def summary_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
     """A summary over adjacent ones, mostly by models, with the most important of their sentences."""
-    lines = [line for part in parts for line in _comparable(part)]
+    lines = [line for part in parts for line in _comparable_lines(part)]
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:MOST_LINES]
     others = tuple(section for section in whole.sections if section.name != "story")
     told = [part for part in parts if is_model_written(part)]
@@ -407,7 +407,7 @@ def written_over(whole: Summary, parts: Sequence[Summary]) -> Summary:
     return replace(whole, sections=(story, *others), writing=writing)
 
 
-def _comparable(part: Summary) -> list[Line]:
+def _comparable_lines(part: Summary) -> list[Line]:
     """The sentences of a text, weighted so that they are comparable with the sentences of other texts."""
     lines = [line for line in part.lines("story") if line.text]
     if _is_unmarked(part):
@@ -418,7 +418,7 @@ def _comparable(part: Summary) -> list[Line]:
     return [replace(line, weight=UNTOLD_WORTH * line.weight / most) for line in lines]
 
 
-def written_under(node: Summary, under: Under) -> list[Summary]:
+def deepest_texts_under(node: Summary, under: Under) -> list[Summary]:
     """The deepest texts by models under `node`, if they cover nearly all of it; otherwise empty.
 
     So a stretch reads well from its first leaf on, before a model has written the whole, or where it failed. Leaves
@@ -438,7 +438,7 @@ def written_under(node: Summary, under: Under) -> list[Summary]:
     return out if mostly_model_written(out) else []
 
 
-def opened_to_fill(
+def open_texts(
     nodes: Sequence[Summary],
     texts: Sequence[Summary],
     under: Under,
@@ -465,8 +465,8 @@ def opened_to_fill(
         finer_costs = [cost(each) for _, each in finer]
         more = sum(finer_costs) - costs[place]
         told = len(finer) > 1 and all(is_model_written(each) for _, each in finer)
-        worth = sum(_points(each) for _, each in finer) if told else 0.0
-        if worth < TELLS_MORE * _points(text) or more > left:
+        worth = sum(_total_worth(each) for _, each in finer) if told else 0.0
+        if worth < TELLS_MORE * _total_worth(text) or more > left:
             closed.add(text.id)
             continue
         closed |= {each.id for _, each in finer if each.depth < 2}

@@ -18,7 +18,7 @@ from ireneo.context.allot import (
     terms,
     without_pinned,
 )
-from ireneo.context.shorten import Fitted, fit, share, without_thinking
+from ireneo.context.shorten import FittedMessage, divide_room, fit, without_thinking
 from ireneo.language.files import topic
 from ireneo.language.topics import Rulings
 from ireneo.log.message import (
@@ -143,7 +143,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
         """The priced statements of summaries."""
         return self.kept or Statements(self.count, strategy_of(self.policy))
 
-    def ruled(self, rule: ThinkingMode) -> ThinkingMode:
+    def thinking_mode(self, rule: ThinkingMode) -> ThinkingMode:
         """The thinking mode for a format with this rule."""
         return rule if rule == "none" or self.asked is None else self.asked
 
@@ -175,7 +175,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
         """The ids of the disputes of a summary's stretch."""
         return [note.id for note in self.disputes.get(summary.stretch, ())]
 
-    def doubts(self, summary: Summary) -> list[Annotation]:
+    def unanswered_disputes(self, summary: Summary) -> list[Annotation]:
         """The disputes that a summary does not answer."""
         answered = summary.writing.disputes if summary.writing else ()
         return [note for note in self.disputes.get(summary.stretch, ()) if note.id not in answered]
@@ -187,7 +187,7 @@ class ViewSlot:
     def __init__(
         self,
         item: Message | Summary,
-        fitted: Fitted | Draft | None,
+        fitted: FittedMessage | Draft | None,
         *,
         masked: bool = False,
         doubts: Sequence[Annotation] = (),
@@ -218,10 +218,10 @@ class ViewSlot:
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
                 lines = tuple(
-                    statements.price(each.section, self._marked(each.line), noted=self.item.is_written)
+                    statements.price(each.section, self._mark_disputed(each.line), noted=self.item.is_written)
                     for each in lines
                 )
-            standing = [statements.price(name, self._marked(line)) for name, line in self.standing]
+            standing = [statements.price(name, self._mark_disputed(line)) for name, line in self.standing]
             return LineOffer(
                 statements=(*(each for each in lines if self._is_needed(each)), *standing),
                 limit=block_limit(self.item, lines) + sum(each.cost for each in standing),
@@ -229,10 +229,10 @@ class ViewSlot:
             )
         return LineOffer(statements=())
 
-    def fixed(self, count: Count) -> int:
+    def fixed_cost(self, count: Count) -> int:
         """The cost of the message without lines and names."""
         if isinstance(self.item, Summary):
-            return count(header(self.item, self._doubt)) + 1 + self.frame
+            return count(header(self.item, self._dispute_text)) + 1 + self.frame
         return sum(count_parts(self.draft().parts, count))
 
     def _is_needed(self, statement: PricedLine) -> bool:
@@ -250,10 +250,10 @@ class ViewSlot:
         return line.position > at or (line.failed and line.position < at)
 
     @property
-    def _doubt(self) -> str:
+    def _dispute_text(self) -> str:
         return clip("; ".join(each.text for each in self.doubts), MAX_DOUBT)
 
-    def _marked(self, line: Line) -> Line:
+    def _mark_disputed(self, line: Line) -> Line:
         """Mark the line as disputed if it contains a disputed claim."""
         disputed = any(each.claim and each.claim in line.text for each in self.doubts)
         return replace(line, text=f"{line.text} (disputed)") if disputed else line
@@ -261,11 +261,11 @@ class ViewSlot:
     @property
     def is_whole(self) -> bool:
         """Whether a message is shown whole, also if there was no need to shorten it."""
-        return not isinstance(self.fitted, Fitted) or self.fitted.whole
+        return not isinstance(self.fitted, FittedMessage) or self.fitted.whole
 
     def draft(self) -> Draft:
         """The message as it is shown; not for blocks."""
-        if isinstance(self.fitted, Fitted):
+        if isinstance(self.fitted, FittedMessage):
             return self.fitted.draft
         if self.fitted is None or isinstance(self.item, Summary):
             raise TypeError("a summary is written from its choice")
@@ -274,11 +274,11 @@ class ViewSlot:
     def shown(self, choice: Choice, count: Count, strategy: Strategy, files: set[str]) -> ContextItem:
         """Render it; `files` are the paths already written in full, to which its own are added."""
         if isinstance(self.item, Summary):
-            text = _without_repetition(render(self.item, choice, strategy, self._doubt), files)
+            text = _without_repetition(render(self.item, choice, strategy, self._dispute_text), files)
             shown = show_block(self.item, text, self.frame, count)
-            return replace(shown, disputed=self._doubt)
+            return replace(shown, disputed=self._dispute_text)
         draft = self.draft()
-        changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
+        changed = self.masked and isinstance(self.fitted, FittedMessage) and not self.fitted.whole
         return _message(self.item, draft, sum(count_parts(draft.parts, count)), masked=changed, whole=self.is_whole)
 
 
@@ -363,15 +363,15 @@ def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor:
     sizes = [message.tokens for message in messages]
     if sum(sizes) <= room:
         return [slot_verbatim(message, count) for message in messages]
-    rooms = share(sizes, room, floor=floor)
+    rooms = divide_room(sizes, room, floor=floor)
     return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
 
 
 def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
     """The cost of a context's slots before lines are chosen: messages, and headers and frames of blocks."""
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
-        slot.frame = _frame(following)
-    return sum(slot.fixed(count) for slot in slots)
+        slot.frame = _frame_cost(following)
+    return sum(slot.fixed_cost(count) for slot in slots)
 
 
 def fill_slots(
@@ -409,7 +409,7 @@ def fill_slots(
         checked = {line.subject.removeprefix(CHECK): line.position for line in state if line.subject.startswith(CHECK)}
         for slot in slots:
             slot.checked = checked
-    done = statements.done(blocks)
+    done = statements.last_success_positions(blocks)
     done |= {approach_of_step(step): step.position for step in shown_steps if step.result and not step.failed}
     whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
     for slot in slots:
@@ -463,7 +463,7 @@ def _fill(
             break
         left -= left // 10
     # A rest too small for a statement is for names; in a narrow context they would displace a statement when rendered.
-    if room >= NAMES_FROM and left > 0 and allotter.name_more(left):
+    if room >= NAMES_FROM and left > 0 and allotter.add_names(left):
         files = set()
         shown = [
             slot.shown(choice, statements.count, statements.strategy, files)
@@ -472,7 +472,7 @@ def _fill(
     return shown
 
 
-def _frame(following: ViewSlot | None) -> int:
+def _frame_cost(following: ViewSlot | None) -> int:
     """The cost of a block besides its text: adjacent blocks share a message; before a user message there is no note."""
     if following is None:
         return MESSAGE_TOKENS + NOTES_TOKENS
@@ -520,7 +520,7 @@ def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
     return out
 
 
-def gap(what: ViewKind, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
+def omission(what: ViewKind, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
     """One line that stands for messages that are not shown."""
     return ContextItem(
         what=what,
@@ -556,12 +556,12 @@ def _question_to_show(
     answers = [opener for opener in openers if opener.position > asked.position]
     if len(answers) > 1 or any(len(answer.text) > BRIEF_ANSWER for answer in answers):
         return None
-    before = [slot for slot in slots if not answers or _end(slot) < answers[0].position]
+    before = [slot for slot in slots if not answers or _last_position(slot) < answers[0].position]
     at = next((slot for slot in reversed(before) if isinstance(slot.item, Summary)), None)
     return (at, "discoveries" if answers else "open", asked) if at is not None else None
 
 
-def _end(slot: ViewSlot) -> int:
+def _last_position(slot: ViewSlot) -> int:
     return slot.item.last_position if isinstance(slot.item, Summary) else slot.item.position
 
 
@@ -608,7 +608,7 @@ def pin_block(
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown]
     of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
-    chosen = _fitting(missing, options, room, of_system)
+    chosen = _strongest_pins(missing, options, room, of_system)
     if chosen:
         lines = [HEADING, *(_pin_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
         if len(missing) > len(chosen):
@@ -618,7 +618,7 @@ def pin_block(
     else:
         return None
     first, last = chosen[0].sources[:1], chosen[-1].sources[-1:]
-    return injected("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
+    return own_item("pins", "pins", "\n".join(lines), options.count, *(first or ("",)), *(last or ("",)))
 
 
 def _covers_pin(note: Line, pin: Line) -> bool:
@@ -631,13 +631,13 @@ def _covers_pin(note: Line, pin: Line) -> bool:
     return not _RULINGS.negates.search(pin.text) or _RULINGS.negates.search(note.text) is not None
 
 
-def note(annotation: Annotation, count: Count) -> ContextItem | None:
+def note_item(annotation: Annotation, count: Count) -> ContextItem | None:
     """Show a pin or release by hand; other annotations have no text of their own in a context."""
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
     lifted = SETTLED if annotation.about.startswith("t_") else f"{PINS_TAG} Lifted, and holds no longer:"
     heading = HEADING if annotation.kind == "pin" else lifted
-    return injected("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
+    return own_item("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
 
 
 def fitting_notes(
@@ -647,7 +647,7 @@ def fitting_notes(
 
     The newest pins come first, releases last.
     """
-    told = {each.id: shown for each in annotations if (shown := note(each, count))}
+    told = {each.id: shown for each in annotations if (shown := note_item(each, count))}
     if sum(shown.tokens for shown in told.values()) <= room:
         return told, None
     kept: set[str] = set()
@@ -664,10 +664,12 @@ def fitting_notes(
     if not left:
         return fitting, None
     text = f"{PINS_TAG} {len(left)} standing constraints have no room here."
-    return fitting, injected("pins", "pins", text, count, left[-1].at, left[0].at)
+    return fitting, own_item("pins", "pins", text, count, left[-1].at, left[0].at)
 
 
-def _fitting(pins: Sequence[Line], options: ContextOptions, room: int, of_system: Collection[MessageId]) -> list[Line]:
+def _strongest_pins(
+    pins: Sequence[Line], options: ContextOptions, room: int, of_system: Collection[MessageId]
+) -> list[Line]:
     """The strongest pins that fit, in path order; those of system messages, which are shown at least in part, last."""
     used = options.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
@@ -691,7 +693,7 @@ def _pin_line(pin: Line, *, sources: bool) -> str:
 # the provider's cache of everything before it remains valid and a running tool loop isn't interrupted.
 
 
-def injected(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
+def own_item(what: ViewKind, id: str, text: str, count: Count, first: str = "", last: str = "") -> ContextItem:
     """Show our own text as a user message; it represents no message of the path."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
     tokens = count(text) + MESSAGE_TOKENS
@@ -725,7 +727,7 @@ def positions(shown: Sequence[ContextItem]) -> list[int]:
     return out
 
 
-def bound_from(shown: Sequence[ContextItem], position: int, count: Count) -> list[ContextItem]:
+def drop_thinking_from(shown: Sequence[ContextItem], position: int, count: Count) -> list[ContextItem]:
     """Drop the thinking before the first turn that begins at path position `position` or later.
 
     A provider that signs thinking together with its prefix rejects it once a scratchpad there has changed.

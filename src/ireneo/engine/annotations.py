@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import as_known, ended_since, standing_threads, story_notes
+from ireneo.context.story import as_known, standing_threads, story_notes, threads_ended_since
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary
@@ -227,7 +227,7 @@ def list_threads(
     path = StoryPath(reader, policy, budget=1)
     grown = path.grow(0)
     story = as_known(grown, reader.texts(grown.nodes), options)
-    since = ended_since(story)
+    since = threads_ended_since(story)
     still = [each for each in story.threads if each.id not in since]
     out += [_thread_row(each, notes) for each in still]
     if resolved:

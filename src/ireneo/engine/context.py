@@ -17,8 +17,16 @@ from msgspec.structs import replace
 from ireneo.context.allot import Statements
 from ireneo.context.assemble import Assembled, Composed, Mark, WorkComposer
 from ireneo.context.last_turns import LastTurnsComposer
-from ireneo.context.story import StoryComposer, StoryTeller, billed
-from ireneo.context.view import ContextItem, ContextOptions, bound_from, injected, pad_place, positions, with_pad
+from ireneo.context.story import StoryComposer, StoryTextCache, conservative_count
+from ireneo.context.view import (
+    ContextItem,
+    ContextOptions,
+    drop_thinking_from,
+    own_item,
+    pad_place,
+    positions,
+    with_pad,
+)
 from ireneo.engine.encode import Composer, Context, check_budget, compose_within, describe_context
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
@@ -440,9 +448,9 @@ class ScratchpadHistory:
         if pad is None or (pad.project and pad.project != self._project(tx, space)):
             # It belongs to a task of the same name in another project.
             return None
-        cost = billed(count)
+        cost = conservative_count(count)
         text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, cost)
-        return injected("pad", "pad", text, cost) if text else None
+        return own_item("pad", "pad", text, cost) if text else None
 
     def _project(self, tx: Transaction, space: str) -> str:
         info = tx.sessions.get(SessionKey(space, self.session))
@@ -454,7 +462,7 @@ class ScratchpadHistory:
         """Insert the scratchpad, and drop thinking that was written in view of another one."""
         if options.thinking == "prefix":
             self._record_change(shown, pad, head)
-            shown = bound_from(shown, self._bound_from, options.count)
+            shown = drop_thinking_from(shown, self._bound_from, options.count)
         return with_pad(shown, pad)
 
     def _record_change(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
@@ -487,7 +495,7 @@ class ContextCache:
         self.statements = Statements(count)
         self.recount = CachedCount(count)
         """Counts payloads, most of which the last context already contained."""
-        self.teller = StoryTeller(count)
+        self.teller = StoryTextCache(count)
         self.pads = ScratchpadHistory(session, task)
         self._erased = 0
 
@@ -536,7 +544,7 @@ async def context(
         # Not recording the want of an overview doesn't harm the context.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
     if cut.passing:
-        cache.teller.know(cut.passing)
+        cache.teller.mark_stored(cut.passing)
     return cut.context
 
 
@@ -557,7 +565,7 @@ def _cut_path(
         erased = tx.sessions.erased(key)
         cache.renew(erased)
         notes = tuple(tx.annotations.on_path(key, head.id))
-        options = replace(options, notes=notes, thinking=options.ruled(chat.thinking))
+        options = replace(options, notes=notes, thinking=options.thinking_mode(chat.thinking))
         if policy.story:
             options = replace(options, count=cache.teller.count)
         else:

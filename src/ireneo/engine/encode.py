@@ -14,7 +14,7 @@ from ireneo.context.shorten import without_thinking
 from ireneo.context.view import ContextItem, ContextOptions, ViewKind, drafts
 from ireneo.errors import BadInput, BudgetTooSmall
 from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName, Payload, ThinkingRule, Violation
-from ireneo.formats.chat.reading import OBJECTS, made_into_objects, without_thoughts
+from ireneo.formats.chat.reading import OBJECTS, to_library_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
 from ireneo.log.message import Count, Draft, MessageId, Thinking, arguments_text, chain, count_parts, short, texts
 from ireneo.short_repr import ShortRepr
@@ -150,7 +150,7 @@ def gives_objects(source: str | None, format: str) -> bool:
 
 def with_objects(context: Context) -> Context:
     """Return the context with its messages as objects of its format's framework."""
-    return replace(context, messages=made_into_objects(context.messages, context.format))
+    return replace(context, messages=to_library_objects(context.messages, context.format))
 
 
 def encode(
@@ -338,7 +338,7 @@ def compact_drafts(
     if not messages:
         return describe_context(budget, 0, chat, chat.encode(()), (), count)
     options = ContextOptions(budget=budget, policy=policy, count=count, asked=asked)
-    options = replace(options, thinking=options.ruled(chat.thinking))
+    options = replace(options, thinking=options.thinking_mode(chat.thinking))
     reader = ListReader(messages)
     composer: Composer
     if policy.cuts:
@@ -347,10 +347,10 @@ def compact_drafts(
         composer = WorkComposer(WorkPath(reader, policy), None, options)
     else:
         # Imported late, so that cutting an agent's list doesn't load it.
-        from ireneo.context.story import StoryComposer, StoryTeller
+        from ireneo.context.story import StoryComposer, StoryTextCache
         from ireneo.summaries.story_path import StoryPath
 
-        teller = StoryTeller(count)
+        teller = StoryTextCache(count)
         composer = StoryComposer(StoryPath(reader, policy, budget=options.budget), options, teller, most=len(messages))
     handed = {message.id: message.draft for message in messages}
 

@@ -318,7 +318,7 @@ def move_main_branch(tx: Transaction, key: SessionKey, end: Head, changed: bool)
         if not _is_logged(tx, key, leaves.id) and (parts == end.position or not changed):
             return BranchMove()
         standing = (name for name, head in branches.items() if head is not None and head.id == main.id)
-        kept = next(standing, "") or UniqueNames([MAIN, *branches]).give(MAIN)
+        kept = next(standing, "") or UniqueNames([MAIN, *branches]).choose(MAIN)
         tx.log.move(key, kept, main.id)
     return _move_branch(tx, key, main, end, kept)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.assemble import assemble, share_for_notes
+from ireneo.context.assemble import assemble, notes_share
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, last_mark, store_made, text_id, waiting_summarizer, was_erased
 from ireneo.engine.work_writing import REQUESTS_SHOWN, WORDS_PER_TOKEN, NotesJob, NotesTask, weightiest
@@ -69,7 +69,7 @@ def due_stretches(tx: Transaction, key: SessionKey, head: Head, options: Context
     is_long = sum(each.tokens for each in newest) > int(target * options.policy.live_share)
     end = head.position if is_long or newest[0].opens_turn else newest[0].position - 1
     due = reading.stretches(path.shown, end)
-    share = share_for_notes(path, replace(options, budget=target), end) if due else None
+    share = notes_share(path, replace(options, budget=target), end) if due else None
     return DueStretches(stretches=due, made=path.new_summaries, share=share)
 
 

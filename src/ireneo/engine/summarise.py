@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import overview_room, untold
+from ireneo.context.story import messages_to_summarise, overview_room
 from ireneo.context.story_blocks import is_model_written, mostly_model_written
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, best_texts, store_made, text_id, undisputed_summarizer
@@ -549,7 +549,7 @@ def _due_tail(reader: StoredReader, grown: StoryState) -> Summary | None:
     options = reader.options
     if not options.budget or options.policy.seen_by or settings(options.policy).running or grown.behind:
         return None
-    ahead = untold(grown.fresh, options)
+    ahead = messages_to_summarise(grown.fresh, options)
     if not ahead or not grown.nodes or not is_model_written(reader.texts(grown.nodes[-1:])[0]):
         return None
     first, last = ahead[0], ahead[-1]

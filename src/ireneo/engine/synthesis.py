@@ -349,7 +349,6 @@ def _second_look(
 
 
 def _non_empty_fields(said: LessonSaid) -> dict[str, object]:
-    """The fields of a lesson that are not empty."""
     return {name: value for name, value in msgspec.structs.asdict(said).items() if value not in ("", [])}
 
 

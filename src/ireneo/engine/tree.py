@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import billed, standing_threads
+from ireneo.context.story import conservative_count, standing_threads
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.context.view import ContextOptions
 from ireneo.engine.check import compile_traps
@@ -350,7 +350,7 @@ def whole_text(summary: Summary, count: Count) -> str:
     if summary.level == "story":
         # Sentences selected by rules are more than a reader wants; a model's text is read as a whole.
         room = MOST_TOLD if summary.is_written else TOLD_TOKENS
-        (block,) = tell_blocks([summary], room, billed(count))
+        (block,) = tell_blocks([summary], room, conservative_count(count))
         return block.partition("\n")[2]
     # Bare names only fill spare room in a context; here they would bury the rest.
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}

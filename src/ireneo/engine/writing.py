@@ -14,7 +14,7 @@ from typing import Generic, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.shorten import share, shorten
+from ireneo.context.shorten import divide_room, shorten
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
 from ireneo.grounding.evidence import artifact_recall
@@ -206,7 +206,7 @@ def shown_pieces(pieces: Sequence[ShownPiece], room: int, count: Count, tidy: Ca
     if not pieces or count(whole) <= room:
         return whole
     left = room - sum(count(each.head) + 1 for each in pieces)
-    rooms = share([count(each.text) for each in pieces], max(left, 0), floor=MIN_PIECE_TOKENS)
+    rooms = divide_room([count(each.text) for each in pieces], max(left, 0), floor=MIN_PIECE_TOKENS)
     lines = []
     for each, tokens in zip(pieces, rooms, strict=True):
         cut = shorten(each.text, tokens, short(each.opener), count)

@@ -15,7 +15,7 @@ import sys
 from typing import NoReturn
 
 from ireneo.errors import IreneoError
-from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, place_of
+from ireneo.faces.cli.place import DEFAULT_SPACE, database, exists, place_of
 
 _OPTIONS = ("--db", "--space")
 _BEFORE_CALL, _SESSION_START = "PreToolUse", "SessionStart"
@@ -77,7 +77,7 @@ def _answer(event: dict[str, object], db: str | None, space: str) -> str:
         return _warn("standard input is not a call of a Claude Code hook.")
     # The notice on which database was found or ignored is written once a session.
     path = database(db) if name == _SESSION_START else place_of(db).path
-    if not is_there(path):
+    if not exists(path):
         # Warn only if the missing database was named: otherwise nothing was learned yet.
         return "" if db is None else _warn(f"There is no database {path}; nothing was looked up.")
     # Imported late: all other commands need only the first function of this module.

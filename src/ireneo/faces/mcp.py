@@ -53,7 +53,7 @@ def unknown_arguments(tool: str, known: Sequence[str], given: Mapping[str, objec
             "another one there (`ireneo mcp --project NAME`)."
         )
     if unknown:
-        return f"`{tool}` takes no `{unknown[0]}`; it takes {_enumerated([f'`{name}`' for name in known], 'and')}."
+        return f"`{tool}` takes no `{unknown[0]}`; it takes {_enumerate([f'`{name}`' for name in known], 'and')}."
     return ""
 
 
@@ -62,15 +62,15 @@ def refusal(name: str, schema: Mapping[str, object], given: Mapping[str, object]
     description = str(schema.get("description", "")).rstrip(".")
     about = f": {description[:1].lower()}{description[1:]}" if description else ""
     fault = f"is {_shown(given[name])}" if name in given else "is missing"
-    return f"`{name}` {fault}; give {_wanted(schema)}{about}."
+    return f"`{name}` {fault}; give {_describe_schema(schema)}{about}."
 
 
-def _wanted(schema: Mapping[str, object]) -> str:
+def _describe_schema(schema: Mapping[str, object]) -> str:
     ways = [
         each for each in cast("Sequence[Mapping[str, object]]", schema.get("anyOf", ())) if each != {"type": "null"}
     ]
     if ways:
-        return _enumerated([_wanted(each) for each in ways], "or")
+        return _enumerate([_describe_schema(each) for each in ways], "or")
     if "enum" in schema:
         return f"one of {', '.join(map(str, cast('Sequence[object]', schema['enum'])))}"
     sort = _TYPES.get(str(schema.get("type", "")), "something else")
@@ -80,7 +80,7 @@ def _wanted(schema: Mapping[str, object]) -> str:
     return f"{sort} of at least {least:,}" if isinstance(least, int) else sort
 
 
-def _enumerated(names: Sequence[str], last: str) -> str:
+def _enumerate(names: Sequence[str], last: str) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
@@ -95,7 +95,7 @@ BEGINS, ENDS = "[BRIEF] Recalled from memory for this turn; nobody says it here.
 so that a recalled memory doesn't confirm itself."""
 
 
-def recalled(text: str) -> str:
+def mark_recalled(text: str) -> str:
     """Put `text` between the marks, which it can't contain itself; instructions in it are marked as quoted."""
     return "\n".join([BEGINS, neutralised(text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)")), ENDS])
 
@@ -200,7 +200,9 @@ class Tools:
 
         Call it once when a task begins. It costs up to `budget` tokens. Ids in brackets are opened with `expand`.
         """
-        made = await self._memory.brief(goal=goal, task_type=task_type, about_to=about_to, budget=budget, **self._reach)
+        made = await self._memory.brief(
+            goal=goal, task_type=task_type, about_to=about_to, budget=budget, **self._recall_limits
+        )
         return made.markdown or "Nothing is known that serves this task."
 
     async def recall(
@@ -215,12 +217,12 @@ class Tools:
         A line costs some 80 tokens, all together up to `budget`. It shows only a beginning; open it with `expand` and
         its id.
         """
-        found = await self._memory.recall(text, kind=kind, limit=limit, **self._reach)
-        lines = [_found(each) for each in found]
+        found = await self._memory.recall(text, kind=kind, limit=limit, **self._recall_limits)
+        lines = [_hit_line(each) for each in found]
         if not lines:
             return "Nothing answers to that."
         for shown in range(len(lines), 0, -1):
-            if self._memory.count(listed := _listed(lines, shown)) <= budget:
+            if self._memory.count(listed := _memory_list(lines, shown)) <= budget:
                 return listed
         raise BadInput(f"The first line alone costs more than {budget} tokens; give a larger budget.")
 
@@ -269,7 +271,7 @@ class Tools:
         )
         lines = [_listed_memory(each) for each in found]
         lines += [f"(More: memories with after={found.after!r})"] if found.after else []
-        return recalled("\n".join(lines)) if lines else "Nothing like that is remembered."
+        return mark_recalled("\n".join(lines)) if lines else "Nothing like that is remembered."
 
     async def update(
         self,
@@ -278,27 +280,27 @@ class Tools:
         labels: Annotated[list[str] | None, Field(description="All labels that it is to bear.")] = None,
     ) -> str:
         """Put a memory that an agent kept in other words, or label it. What the user said is the user's to change."""
-        record = await self._agents(id)
+        record = await self._agent_memory(id)
         done = await self._memory.update(record.id, text=text or None, labels=labels, origin="agent")
         # Another project may have stored the same statement, and its labels must not be shown here.
-        return recalled(_listed_memory(await self._agents(done.id)))
+        return mark_recalled(_listed_memory(await self._agent_memory(done.id)))
 
     async def merge(
         self,
         ids: Annotated[list[str], Field(description="Memories that say the same; the first is the one that stays.")],
     ) -> str:
         """Put memories together that agents kept and that say the same."""
-        named = [(await self._agents(each)).id for each in ids]
+        named = [(await self._agent_memory(each)).id for each in ids]
         done = await self._memory.merge(named, origin="agent")
-        return recalled(_listed_memory(await self._agents(done.id)))
+        return mark_recalled(_listed_memory(await self._agent_memory(done.id)))
 
     async def delete(self, id: AgentsId) -> str:
         """Delete a memory that an agent kept and that should not be kept at all; of a wrong one, use `dispute`."""
-        done = await self._memory.delete([(await self._agents(id)).id], origin="agent")
+        done = await self._memory.delete([(await self._agent_memory(id)).id], origin="agent")
         stay = f" {len(done.sources)} messages that said so stay in the log." if done.sources else ""
         return f"Deleted.{stay}{' ' + done.note if done.note else ''}"
 
-    async def _agents(self, id: str) -> Record:
+    async def _agent_memory(self, id: str) -> Record:
         """Return the memory of that id. Raises BadInput."""
         opened = await self._memory.lookup(id.strip("[] "), project=self._project)
         if opened.memory is None:
@@ -319,7 +321,7 @@ class Tools:
         if session:
             await self._session(session, "leave it out")
         found = await self._memory.check(tool, given, session=session or None, project=self._project)
-        return recalled(found.markdown) if found else "Nothing is known about it."
+        return mark_recalled(found.markdown) if found else "Nothing is known about it."
 
     async def expand(
         self,
@@ -348,7 +350,7 @@ class Tools:
             text = expanded_text(opened.expanded)
         else:
             raise BadInput(f"Nothing is behind {named}.")
-        return recalled(_page(text, start, named))
+        return mark_recalled(_page(text, start, named))
 
     async def scratchpad(
         self,
@@ -395,7 +397,7 @@ class Tools:
     ) -> str:
         """What a story carries: facts that always stand, open promises, debts, quests, secrets, wounds and the rest."""
         found = await (await self._session(session, "name another one")).threads(viewpoint=character)
-        return recalled("\n".join(map(_thread, found))) if found else "No thread is open."
+        return mark_recalled("\n".join(map(_thread, found))) if found else "No thread is open."
 
     async def write_thread(
         self,
@@ -417,7 +419,7 @@ class Tools:
             raise BadInput("`kind` is missing; give that of the new thread, or `thread` for one that there is.")
         else:
             done = await stored.add_thread(kind, text, who=who, whom=whom)
-        return recalled(_thread(done))
+        return mark_recalled(_thread(done))
 
     async def notes_request(
         self, session: Annotated[str, Field(description="The stored session that you are in.")]
@@ -442,7 +444,7 @@ class Tools:
         return "\n".join(note_lines(taken, stored.id))
 
     @property
-    def _reach(self) -> RecallLimits:
+    def _recall_limits(self) -> RecallLimits:
         if self._place is None:
             return {"project": self._project}
         place = self._place
@@ -464,29 +466,29 @@ def _thread(each: StoryThread) -> str:
     return f"[{each.id[:_ID_CHARACTERS]}] {' · '.join(filter(None, (each.kind, people)))}{state}: {each.text}"
 
 
-def _found(each: RecallHit) -> str:
+def _hit_line(each: RecallHit) -> str:
     """Format a search result in one line, with what contradicts it."""
     against = f" ({each.against[0]})" if each.against else ""
-    about = _about(each.kind, each.state, each.at, is_stale=bool(each.stale))
+    about = _memory_note(each.kind, each.state, each.at, is_stale=bool(each.stale))
     return f"[{each.id[:_ID_CHARACTERS]}] {about}: {cut(' '.join((each.text + against).split()), LINE_CHARACTERS)}"
 
 
 def _listed_memory(each: Record) -> str:
     """Format a memory in one line, with who said it."""
     labels = "".join(f" #{label}" for label in each.labels)
-    about = _about(each.kind, each.state, each.when, is_stale=bool(each.stale))
+    about = _memory_note(each.kind, each.state, each.when, is_stale=bool(each.stale))
     text = cut(" ".join((each.text + labels).split()), LINE_CHARACTERS)
     return f"[{each.id[:_ID_CHARACTERS]}] {about}, by the {each.origin}: {text}"
 
 
-def _about(kind: str, state: str, when: datetime | None, *, is_stale: bool) -> str:
+def _memory_note(kind: str, state: str, when: datetime | None, *, is_stale: bool) -> str:
     doubt = f", {state}" if state != "active" else ", to be reconsidered" if is_stale else ""
     return f"{kind}{doubt}{f', {when:%Y-%m-%d}' if when else ''}"
 
 
-def _listed(lines: Sequence[str], shown: int) -> str:
+def _memory_list(lines: Sequence[str], shown: int) -> str:
     left = [f"({len(lines) - shown} more have no room; raise `budget` for them.)"] if shown < len(lines) else []
-    return recalled("\n".join([*lines[:shown], *left]))
+    return mark_recalled("\n".join([*lines[:shown], *left]))
 
 
 def _page(text: str, start: int, id: str) -> str:
@@ -544,7 +546,7 @@ class MemoryServer(MCPServer[object]):
         if tool is None:
             names = ", ".join(each.name for each in self._tool_manager.list_tools())
             raise ToolError(f"There is no tool {name!r}; there are {names}.")
-        given = _checked(tool, arguments, self._project)
+        given = _check_arguments(tool, arguments, self._project)
         try:
             return await super().call_tool(name, given, context)
         except ToolError as fault:
@@ -605,7 +607,7 @@ def make_server(memory: ireneo.Memory, *, project: str = "", place: StoryPlace |
     return server
 
 
-def _checked(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
+def _check_arguments(tool: Tool, given: dict[str, Any], project: str) -> dict[str, Any]:
     """Check a tool's arguments and return them. Raises ToolError."""
     fields: Mapping[str, Mapping[str, object]] = tool.parameters.get("properties", {})
     if wrong := unknown_arguments(tool.name, list(fields), given, project):
@@ -627,11 +629,11 @@ def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
         try:
             return await tool(*given, **named)
         except IreneoError as fault:
-            raise ToolError(_with_tools(str(fault))) from fault
+            raise ToolError(_without_missing_tools(str(fault))) from fault
 
     return call
 
 
-def _with_tools(sentence: str) -> str:
+def _without_missing_tools(sentence: str) -> str:
     """Remove from an error the hint which verb to list with, unless there is a tool of that name."""
     return re.sub(r"; `(?!memories`)[a-z]+` lists [^.;]+", "", sentence)

@@ -60,7 +60,9 @@ def rounded(value: float) -> str:
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[str] = ()) -> str:
     """Render a table of HTML cells; a column whose name begins with ``>`` is aligned to the right."""
     right = [name.startswith(">") for name in columns]
-    head = "".join(f"<th{_side(side)}>{safe(name.lstrip('>'))}</th>" for name, side in zip(columns, right, strict=True))
+    head = "".join(
+        f"<th{_alignment(side)}>{safe(name.lstrip('>'))}</th>" for name, side in zip(columns, right, strict=True)
+    )
     body = "\n".join(_row(row, right) for row in rows)
     foot = f"\n<tfoot>{_row(total, right)}</tfoot>" if total else ""
     return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table></div>'
@@ -74,11 +76,11 @@ def bar(share: float, label: str) -> str:
 
 
 def _row(row: Sequence[str], right: Sequence[bool]) -> str:
-    cells = "".join(f"<td{_side(side)}>{cell}</td>" for cell, side in zip(row, right, strict=True))
+    cells = "".join(f"<td{_alignment(side)}>{cell}</td>" for cell, side in zip(row, right, strict=True))
     return f"<tr>{cells}</tr>"
 
 
-def _side(right: bool) -> str:
+def _alignment(right: bool) -> str:
     return ' class="right"' if right else ""
 
 
@@ -88,7 +90,7 @@ MOST = 30
 _DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
 
 
-def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
+def render_dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
     """Render a table of the failures that have a lesson and happened again in other runs."""
     by_cue = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
     again = [claim for claim in claims if claim.cue in by_cue and claim.runs > 1]
@@ -121,7 +123,7 @@ KEPT_TITLE = "What is kept"
 _KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median run|>calls|>failed".split("|")
 
 
-def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
+def render_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
     """Render a table by log format: the tokens of the logs, and those of what is kept of them."""
     by_source: dict[str, list[LearnedRun]] = {}
     for run in found:
@@ -168,7 +170,7 @@ _OPEN = 400
 """The most runs whose diaries are shown."""
 
 
-def runs(found: Sequence[LearnedRun]) -> str:
+def render_runs(found: Sequence[LearnedRun]) -> str:
     """Render the runs with their diaries, the newest first."""
     parts = "".join(map(_run, found[:_OPEN]))
     more = f"<p class='note'>{counted(len(found) - _OPEN, 'earlier run')} more.</p>" if len(found) > _OPEN else ""
@@ -208,13 +210,13 @@ LESSONS_TITLE = "Lessons"
 ANYWHERE = "In several projects, or in none"
 
 
-def taught(lessons: Sequence[Lesson]) -> str:
+def render_lessons(lessons: Sequence[Lesson]) -> str:
     """Render the lessons by project, the project with most of them first."""
     by_project: dict[str, list[Lesson]] = {}
     for lesson in lessons:
         by_project.setdefault(lesson.project, []).append(lesson)
     order = sorted(by_project, key=lambda name: (not name, -len(by_project[name]), name))
-    parts = [_of_project(project, by_project[project]) for project in order]
+    parts = [_project_section(project, by_project[project]) for project in order]
     note = "Open one to see the passages that it is drawn from."
     return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
@@ -222,13 +224,13 @@ def taught(lessons: Sequence[Lesson]) -> str:
 GUARDED_TITLE = "What only the guard tells"
 
 
-def guarded(traps: Sequence[Lesson]) -> str:
+def render_guarded(traps: Sequence[Lesson]) -> str:
     """Render the lessons that are only shown before a call; nothing if there are none."""
     note = "Warnings before a call that needs them: elsewhere they are read in time, or were seen too seldom."
     return section(GUARDED_TITLE, f"<div class='list'>{''.join(map(_lesson, traps))}</div>", note) if traps else ""
 
 
-def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
+def _project_section(project: str, lessons: Sequence[Lesson]) -> str:
     return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{''.join(map(_lesson, lessons))}</div>"
 
 
@@ -244,11 +246,11 @@ def _lesson(lesson: Lesson) -> str:
         f'<details class="lesson"><summary><span class="tag {category}">{category}</span>'
         f'<span class="text">{code_marked(lesson.lesson)}</span>'
         f'<span class="sure">{safe(lesson.standing)}</span></summary>\n'
-        f'<div class="inside"><p class="note">{about}</p>\n{_quoted(lesson.sources)}</div></details>\n'
+        f'<div class="inside"><p class="note">{about}</p>\n{_render_quotes(lesson.sources)}</div></details>\n'
     )
 
 
-def _quoted(sources: Sequence[Cited]) -> str:
+def _render_quotes(sources: Sequence[Cited]) -> str:
     """Render the passages by run, each once."""
     by_session: dict[str, dict[str, str]] = {}
     for cited in sources:
@@ -283,11 +285,11 @@ def page(material: ReportMaterial) -> str:
     body = "\n".join(
         [
             _head(material, title),
-            taught([each for each in material.lessons if not each.guard_only]),
-            guarded([each for each in material.lessons if each.guard_only]),
-            dead_ends(material.claims, material.lessons),
-            kept(material.runs, material.lessons),
-            runs(material.runs),
+            render_lessons([each for each in material.lessons if not each.guard_only]),
+            render_guarded([each for each in material.lessons if each.guard_only]),
+            render_dead_ends(material.claims, material.lessons),
+            render_kept(material.runs, material.lessons),
+            render_runs(material.runs),
         ]
     )
     return (

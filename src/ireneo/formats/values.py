@@ -27,7 +27,7 @@ def library_of(item: object) -> str:
     return ""
 
 
-def dumped(item: object) -> object:
+def dump_object(item: object) -> object:
     """Dump a client's object as the client would send it: only fields that were set, without parsed values.
 
     Raises TypeError for other objects.
@@ -43,47 +43,47 @@ def dumped(item: object) -> object:
     return dump(mode="json", by_alias=True, exclude_unset=True, exclude=excluded, warnings=False)
 
 
-def detached(value: object, place: str) -> object:
+def to_plain_json(value: object, place: str) -> object:
     """Copy the caller's value as pure JSON; objects of a provider's client in it are dumped. Raises UnreadableLog."""
     try:
-        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=dumped))
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=dump_object))
     except (TypeError, ValueError, RecursionError) as fault:
         # UnicodeEncodeError, for half of a surrogate pair, is a ValueError.
         raise UnreadableLog(f"{place}: it can't be written as JSON ({fault})") from fault
 
 
-def copied(value: object) -> object:
+def copy_json(value: object) -> object:
     """Copy a JSON value deeply."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copy_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [copied(item) for item in value]
+        return [copy_json(item) for item in value]
     return value
 
 
-def copied_messages(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+def copy_messages(messages: Iterable[dict[str, object]]) -> list[dict[str, object]]:
     """Copy each message deeply."""
-    return [{key: copied(item) for key, item in message.items()} for message in messages]
+    return [{key: copy_json(item) for key, item in message.items()} for message in messages]
 
 
-def record(value: object, place: str) -> dict[str, object]:
+def require_object(value: object, place: str) -> dict[str, object]:
     """Return `value` as an object, or raise UnreadableLog."""
     if not isinstance(value, dict):
-        raise UnreadableLog(f"{place}: it is {kind(value)}, not an object")
+        raise UnreadableLog(f"{place}: it is {json_type(value)}, not an object")
     return value
 
 
-def listing(value: object, place: str) -> list[object]:
+def require_list(value: object, place: str) -> list[object]:
     """Return `value` as a list, or raise UnreadableLog."""
     if not isinstance(value, list):
-        raise UnreadableLog(f"{place}: it is {kind(value)}, not a list")
+        raise UnreadableLog(f"{place}: it is {json_type(value)}, not a list")
     return value
 
 
-def words(value: object, place: str) -> str:
+def require_string(value: object, place: str) -> str:
     """Return `value` as a string, or raise UnreadableLog."""
     if not isinstance(value, str):
-        raise UnreadableLog(f"{place}: it is {kind(value)}, not a string")
+        raise UnreadableLog(f"{place}: it is {json_type(value)}, not a string")
     return value
 
 
@@ -105,11 +105,11 @@ def type_of(block: dict[str, object], place: str) -> str:
     return name
 
 
-def placed(value: object, place: str, each: str) -> Iterator[tuple[str, dict[str, object]]]:
+def placed_objects(value: object, place: str, each: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Return the objects of the list `value` at `place`, each with its own place: `each` and its index."""
-    for index, item in enumerate(listing(value, place)):
+    for index, item in enumerate(require_list(value, place)):
         where = f"{each} {index}"
-        yield where, record(item, where)
+        yield where, require_object(item, where)
 
 
 def placed_blocks(content: object, place: str, what: str = "block") -> list[tuple[str, dict[str, object]]]:
@@ -120,8 +120,8 @@ def placed_blocks(content: object, place: str, what: str = "block") -> list[tupl
     if isinstance(content, str):
         return [(place, {"type": "text", "text": content})]
     if not isinstance(content, list):
-        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of {what}s")
-    return list(placed(content, place, f"{place}, {what}"))
+        raise UnreadableLog(f"{place}, content: it is {json_type(content)}, neither a string nor a list of {what}s")
+    return list(placed_objects(content, place, f"{place}, {what}"))
 
 
 def read_arguments(written: object) -> dict[str, object] | str:
@@ -131,7 +131,7 @@ def read_arguments(written: object) -> dict[str, object] | str:
 
 def parsed_arguments(given: object) -> dict[str, object] | str:
     """Parse the arguments of a call in a log, where a blank string is kept."""
-    parsed = json_in(given) if isinstance(given, str) else given
+    parsed = parse_json(given) if isinstance(given, str) else given
     return parsed if isinstance(parsed, dict) else given if isinstance(given, str) else {}
 
 
@@ -142,12 +142,12 @@ def given_arguments(given: object) -> dict[str, object] | str:
     return {} if given is None else msgspec.json.encode(given).decode()
 
 
-def text_or(value: object, otherwise: str = "") -> str:
+def string_or(value: object, otherwise: str = "") -> str:
     """Return `value` if it is a string, else `otherwise`."""
     return value if isinstance(value, str) else otherwise
 
 
-def kind(value: object) -> str:
+def json_type(value: object) -> str:
     """Name the JSON type of `value`, for error messages."""
     if value is None:
         return "null"
@@ -211,7 +211,7 @@ TIME_KEYS: Final = (
 """The keys under which a message, a reply or an episode may have its time."""
 
 
-def moment(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """Parse a time: ISO 8601, seconds or milliseconds since 1970 (also as text), or a date in words.
 
     In words: "1:56 pm on 8 May, 2023", "2023/05/08 (Mon) 13:56", "Mon, 08 May 2023 13:56:00 +0200". Returns None for an
@@ -224,7 +224,7 @@ def moment(value: object) -> datetime | None:
             value = float(value)
     try:
         if isinstance(value, str):
-            at: datetime | None = _iso(value) or _in_words(value)
+            at: datetime | None = _parse_iso(value) or _parse_words(value)
         elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= SECONDS_FROM:
             at = datetime.fromtimestamp(value / 1_000 if abs(value) >= MILLISECONDS_FROM else value, UTC)
         else:
@@ -234,14 +234,14 @@ def moment(value: object) -> datetime | None:
     return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def _iso(text: str) -> datetime | None:
+def _parse_iso(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
 
 
-def _in_words(text: str) -> datetime | None:
+def _parse_words(text: str) -> datetime | None:
     """Parse a date in words. Raises ValueError or OverflowError."""
     words = re.findall(r"[^\W\d_]+", text.lower())
     if len(text) > _LONGEST or not _YEAR.search(text) or not _DATE_WORDS.issuperset(words):
@@ -257,7 +257,7 @@ def _in_words(text: str) -> datetime | None:
     return found if found == other else None
 
 
-def json_in(text: str) -> object:
+def parse_json(text: str) -> object:
     """Parse a JSON string, such as the arguments of a call; None if it is invalid."""
     try:
         return msgspec.json.decode(text)
@@ -265,7 +265,7 @@ def json_in(text: str) -> object:
         return None
 
 
-def filtered(holder: dict[str, object], key: str, keeps: Callable[[dict[str, object]], bool]) -> dict[str, object]:
+def remove_items(holder: dict[str, object], key: str, keeps: Callable[[dict[str, object]], bool]) -> dict[str, object]:
     """Remove objects from the list under `key` of `holder` unless `keeps` says otherwise."""
     listed = holder.get(key)
     if not isinstance(listed, list):

@@ -259,7 +259,6 @@ def _goal_messages(messages: Sequence[Message]) -> GoalMessages:
 
 
 def _continues_request(message: Message, before: Sequence[Message]) -> bool:
-    """Whether `message` only continues the request `before` it."""
     if not any(each.opens_turn for each in before):
         return False
     said = goal_words(message.text)

@@ -148,10 +148,15 @@ def _told(material: RunMaterial, names: Sequence[str], beside: TriedCall, withou
     # Of several tests each may have failed with an error of its own.
     several = len(names) > 1 or len({each.partition(":")[0] for each in errors}) > 1
     error = f" with “{errors[-1]}”" if errors and not several else "" if tests else f" with “{names[0]}”"
-    place = f", in {' and '.join(tests)}" if tests else ""
-    text = f"`{without.shown}` fails without any change too{place}{error}: {NOT_YOURS}"
+    text = (
+        f"`{without.shown}` fails without any change too{f', in {_listed(tests)}' if tests else ''}{error}: {NOT_YOURS}"
+    )
     cue = f"{BASELINE} {cue_part(f'{without.program}: {names[0]}')}"
     seen = fact(
         material, cue, [beside, without], 2, text, (f"what fails without a change: {names[0]}", without.program)
     )
     return replace(seen, conditions={**seen.conditions, PROVEN: "yes"})
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -456,7 +456,6 @@ def only_forbids(ruling: str) -> bool:
 
 
 def _first_sentence_clauses(ruling: str) -> list[str]:
-    """The clauses of the first sentence of a ruling."""
     about = ABOUT.match(ruling)
     said = (ruling[about.end() :] if about else ruling).strip(" \"“”'")
     return split_clauses(next(iter(sentences(said)), ""))

@@ -216,7 +216,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     better = not own and known is not None and known.text != lesson_text(best)
     text = known.drawn or known.text if known and not better else lesson_text(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
-    firm = success_rate([each for each in claim if each.held]) >= SURE_FROM
+    firm = _firm(claim)
     pieces = [
         _lesson_draft(each, known or _new_identity(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
@@ -395,7 +395,7 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
             several and is_project_specific(each, worded),
             not each.why,
             -often[each.text],
-            -each.at.timestamp() if each.at else 0.0,
+            _age(each),
             len(each.text),
             each.session,
         ),
@@ -497,9 +497,18 @@ def merge_checkouts(records: Sequence[Record]) -> list[Record]:
     return [_with_evidence(group[0], group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
 
 
+def _age(seen: Observation) -> float:
+    """A sort key: smaller for newer observations; those without a time count as the oldest."""
+    return -seen.at.timestamp() if seen.at else 0.0
+
+
 def lesson_text(seen: Observation) -> str:
     """The text of a run's observation, with the limits within which it holds."""
     return f"{seen.text} {seen.limits}".strip()
+
+
+def _firm(observations: Sequence[Observation]) -> bool:
+    return success_rate([each for each in observations if each.held]) >= SURE_FROM
 
 
 class _LessonIdentity(Struct, frozen=True, kw_only=True):
@@ -711,8 +720,7 @@ def supporting_quotes(text: str, message: Message) -> list[str]:
 
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
-    texts = source_texts([message])[int(message.draft.at is not None) :]  # Without the one that only states its time.
-    lines = [line for each in texts for line in _stripped_lines(each)]
+    lines = [line for each in source_texts([message])[_timestamp_texts(message) :] for line in _stripped_lines(each)]
     shown = SourceIndex(lines)
     wanted = [claim for claim in dict.fromkeys(claims(text)) if shown.supports(claim)]
     chosen: list[int] = []
@@ -726,6 +734,11 @@ def supporting_quotes(text: str, message: Message) -> list[str]:
         words = stems_of(text)
         chosen = [max(range(len(lines)), key=lambda at: (len(words & stems_of(lines[at])), -at))]
     return list(dict.fromkeys(_cut_around_claims(lines[at], text) for at in sorted(chosen)))
+
+
+def _timestamp_texts(message: Message) -> int:
+    """The number of a message's texts that only state its time."""
+    return int(message.draft.at is not None)
 
 
 def _stripped_lines(text: str) -> list[str]:

@@ -264,8 +264,7 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
             path=f"{found.missing}/" if found.folder else found.missing,
             given=MISSING,
             above=_parent_in_project(found, material.project),
-            # Searching the folder around it doesn't show that one knows it.
-            unless=() if found.folder else (found.lies,),
+            unless=_avoiding_paths(found),
         ),
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),
@@ -285,6 +284,11 @@ def _parent_in_project(found: _FoundPath, project: str) -> str:
     root = project.split("/", maxsplit=1)[0]
     inside = found.sought.partition(f"/{root}/")[2].removesuffix(found.missing).strip("/")
     return _last_parts(inside, 1) if found.sought.startswith("/") else ""
+
+
+def _avoiding_paths(found: _FoundPath) -> tuple[str, ...]:
+    # Searching the folder around it doesn't show that one knows it.
+    return () if found.folder else (found.lies,)
 
 
 LEAST_LINES = 10

@@ -601,7 +601,11 @@ def named_things(text: str, pattern: re.Pattern[str]) -> list[str]:
     """The commands, flags and paths that a text says to use, or not to use, depending on `pattern`."""
     said = pattern.finditer(text)
     found = [each["thing"] for each in said if not _PAIR.fullmatch(each["thing"]) or _CHANGING.search(each[0])]
-    return [bare for each in found if (bare := each.strip("`").rstrip("."))]
+    return [bare for each in found if (bare := _strip_marks(each))]
+
+
+def _strip_marks(written: str) -> str:
+    return written.strip("`").rstrip(".")
 
 
 def _trigger(text: str) -> Trigger | None:
@@ -671,7 +675,7 @@ def _count_withdrawal(out: dict[str, Observation], material: RunMaterial, said: 
     """Count a user's withdrawal against the ruling, whether it was made in this run or an earlier one."""
     for text in lifting_sentences(said.text, replaces=False):
         cue = ruling_cue(text)
-        if not stems_of(text) or any(said.message.id in each.sources and text in each.text for each in out.values()):
+        if not stems_of(text) or any(_is_of(each, text, said) for each in out.values()):
             continue
         seen = Observation(
             cue=cue,
@@ -687,3 +691,8 @@ def _count_withdrawal(out: dict[str, Observation], material: RunMaterial, said: 
         out.update((each, _count_against(out[each], seen)) for each in ruled)
         if not ruled:
             out.setdefault(cue, seen)
+
+
+def _is_of(known: Observation, text: str, said: UserUtterance) -> bool:
+    """Whether a sentence is part of a known ruling."""
+    return said.message.id in known.sources and text in known.text

@@ -93,8 +93,7 @@ class _FailedStepSearch:
     def __init__(self, read: CommandLine, by_status: Sequence[int], output: str) -> None:
         self.steps = read.steps
         self.output = output
-        never, every = programs().never_fails, list(enumerate(read.steps))
-        self.can = [at for at, each in every if not each.inner and each.words and each.words[0] not in never]
+        self.can = [place for place, step in enumerate(read.steps) if not step.inner and not _never_fails(step)]
         self.pool = [place for place in by_status if place in self.can] or self.can
         self.sure = bool(by_status)
         self.broken = read.broken
@@ -263,6 +262,10 @@ def _program_names(step: ShellStep) -> tuple[str, ...]:
 
 def _is_printed_by(fault: Fault, heads: Iterable[str]) -> bool:
     return not fault.by.isdisjoint(heads)
+
+
+def _never_fails(step: ShellStep) -> bool:
+    return not step.words or step.words[0] in programs().never_fails
 
 
 def _searches(step: ShellStep) -> bool:

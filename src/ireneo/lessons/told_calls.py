@@ -264,8 +264,6 @@ def _subcommand_call(
     package = program in _OF_PACKAGES and (not goes_on or _SAYS.fails.search(goes_on[0]))
     objects = behind[len(call.command.split()) - 1 :] if package or program in OF_OBJECTS else []
     things = list(takewhile(lambda each: not each.startswith("-"), objects))[: 1 + (program in _OF_KINDS)]
-    plain = next(iter(behind[len(call.command.split()) - 1 :]), "")
-    things = things or [plain] * (program not in programs().tasks and _PLAIN_WORD.fullmatch(plain) is not None)
     return ReportedCall(command=call.command, words=flags, on=next(reversed(things), ""))
 
 

@@ -155,7 +155,6 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _facts_by_sentence(said: Sequence[str], facts: Sequence[SaidFact]) -> list[list[SaidFact]] | None:
-    """The facts of each sentence; None if a fact is in none of them."""
     plain = [" ".join(sentence.replace("’", "'").split()) for sentence in said]
     out: list[list[SaidFact]] = [[] for _ in said]
     at = 0

@@ -317,7 +317,6 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
 
 
 def _set_salience(stretch: Sequence[_StorySentence]) -> None:
-    """Set the salience of each sentence."""
     for each in stretch:
         each.turns = turns_in(each.text)
     usual = Counter(word for each in stretch for word in each.turns)
@@ -547,7 +546,6 @@ def _make_passage(sentences: Sequence[_StorySentence], weights: Mapping[str, flo
 
 
 def _join_sentences(passage: Sequence[_StorySentence], weights: Mapping[str, float]) -> Line:
-    """Join the sentences of a passage into one line."""
     first = passage[0]
     text = " ".join(
         f"*{words}*" if acts else words

@@ -503,11 +503,7 @@ def _closing_check(done: Sequence[Step]) -> str:
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
     return _sections(
-        {
-            **_lines_by_section(children),
-            "goal": _lines_of(children, "goal")[:1],
-            "status": _last_status(children),
-        }
+        {**_lines_by_section(children), "goal": _lines_of(children, "goal")[:1], "status": _last_status(children)}
     )
 
 

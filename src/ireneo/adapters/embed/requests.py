@@ -10,7 +10,7 @@ import msgspec
 import openai
 
 from ireneo.adapters.embed.opening import EmbeddingServer
-from ireneo.adapters.llm.requests import client, refused, shown
+from ireneo.adapters.llm.requests import client, refusal_text, shown
 from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
 from ireneo.patterns import readable
@@ -38,7 +38,7 @@ async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]
     except openai.APIStatusError as error:
         said = shown(error.message, _keys(server))
         is_missing = isinstance(error, openai.NotFoundError)
-        raise EmbedderError(refused(server.name, error.status_code, said, is_missing=is_missing)) from None
+        raise EmbedderError(refusal_text(server.name, error.status_code, said, is_missing=is_missing)) from None
     except (openai.APIConnectionError, httpx2.HTTPError, BadReply) as error:
         said = shown(str(error.__cause__ or error), _keys(server))
         raise EmbedderError(f"{server.name} can't be reached: {said}") from None

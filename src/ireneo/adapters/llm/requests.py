@@ -42,10 +42,10 @@ def client(timeout_seconds: float) -> httpx2.AsyncClient:
     """
     # The limit on the whole ask ends most requests first; these catch what it misses.
     limits = httpx2.Timeout(timeout_seconds + 1, connect=timeout_seconds)
-    return httpx2.AsyncClient(timeout=limits, follow_redirects=True, event_hooks={"response": [_capped]})
+    return httpx2.AsyncClient(timeout=limits, follow_redirects=True, event_hooks={"response": [_cap_response]})
 
 
-async def _capped(response: httpx2.Response) -> None:
+async def _cap_response(response: httpx2.Response) -> None:
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Capped(response.stream)
 
@@ -106,11 +106,11 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failure:
     """Classify the error of a request to the model `name`; the message never contains one of `keys`."""
-    ours = _ours(error)
+    ours = _own_error(error)
     if ours is not None:
         return Failure(kind=BadReply, message=f"The answer of {name} {ours}.")
     if isinstance(error, theirs.ModelHTTPError):
-        return _of_status(error, name, keys)
+        return _status_failure(error, name, keys)
     if isinstance(error, theirs.ModelConnectionError | httpx2.HTTPError):
         said = shown(str(error.__cause__ or error), keys)
         return Failure(kind=ModelUnavailable, message=f"{name} can't be reached: {said}", again=True)
@@ -121,7 +121,7 @@ def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failur
     return Failure(kind=BadReply, message=f"The answer of {name} is not one that its provider would send.")
 
 
-def _ours(error: BaseException) -> BadReply | None:
+def _own_error(error: BaseException) -> BadReply | None:
     """Return our own error if the libraries wrapped one."""
     at: BaseException | None = error
     while at is not None and not isinstance(at, BadReply):
@@ -130,8 +130,8 @@ def _ours(error: BaseException) -> BadReply | None:
     return at
 
 
-def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -> Failure:
-    status, said = error.status_code, shown(_words(error.body), keys)
+def _status_failure(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -> Failure:
+    status, said = error.status_code, shown(_provider_message(error.body), keys)
     if isinstance(error, theirs.ModelQuotaExceededError):
         return Failure(kind=ModelUnavailable, message=f"{name} has no quota left ({status}): {said}")
     if status in (_TOO_MANY, _TIMED_OUT) or status >= _SERVER_FAULT:
@@ -143,10 +143,10 @@ def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -
             wait_seconds=error.retry_after or 0.0,
         )
     is_missing = isinstance(error, theirs.ModelNotFoundError)
-    return Failure(kind=ModelUnavailable, message=refused(name, status, said, is_missing=is_missing))
+    return Failure(kind=ModelUnavailable, message=refusal_text(name, status, said, is_missing=is_missing))
 
 
-def refused(name: str, status: int, said: str, *, is_missing: bool) -> str:
+def refusal_text(name: str, status: int, said: str, *, is_missing: bool) -> str:
     """Say why the server of `name` refused a request; `is_missing`: it knows no such model or address."""
     if status in _TURNED_AWAY:
         # The server's message may quote the key.
@@ -156,7 +156,7 @@ def refused(name: str, status: int, said: str, *, is_missing: bool) -> str:
     return f"{name} turned the request away ({status}): {said}"
 
 
-def _words(body: object) -> str:
+def _provider_message(body: object) -> str:
     """Return the provider's message from the body of an error, wherever it is."""
     for key in ("error", "message"):
         if isinstance(body, dict) and key in body:

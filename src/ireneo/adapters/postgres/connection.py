@@ -49,7 +49,7 @@ _COMMENT = lazy_re(r"(?m)^--.*+\n")
 _VALUE = lazy_re(r"(string_to_array\()?:([a-z_]++)(?(1), ' '\))(?:,\s++|\s*+\Z)")
 
 
-class Copied(Struct, frozen=True):
+class CopyStatement(Struct, frozen=True):
     """An INSERT statement converted to COPY."""
 
     statement: bytes
@@ -62,7 +62,7 @@ class Copied(Struct, frozen=True):
             yield [str(row[name]).split(" ") if is_list else row[name] for name, is_list in self.names]
 
 
-def as_copy(query: str) -> Copied | None:
+def as_copy(query: str) -> CopyStatement | None:
     """Convert a query to COPY; None if it is not a plain INSERT of its parameters."""
     found = _INSERT.match(_COMMENT.sub("", query))
     if found is None:
@@ -71,7 +71,7 @@ def as_copy(query: str) -> Copied | None:
     names = [(match[2], match[1] is not None) for match in _VALUE.finditer(values)]
     if "".join(match[0] for match in _VALUE.finditer(values)) != values or len(names) != columns.count(",") + 1:
         return None
-    return Copied(f"COPY {table} ({columns}) FROM STDIN".encode(), names)
+    return CopyStatement(f"COPY {table} ({columns}) FROM STDIN".encode(), names)
 
 
 Bound: TypeAlias = Mapping[str, Value]
@@ -82,7 +82,7 @@ FEW = 20
 """More rows of one query than this are sent by `executemany`: less work for each row, and one more round trip."""
 
 
-class Pipe:
+class QueryPipeline:
     """The queries of one transaction, in order, in fewer round trips than queries.
 
     An error of a queued statement is raised with the next answer, at the latest with the commit; the server skips all
@@ -174,14 +174,14 @@ class Pipe:
             if begin in self._waiting:
                 del self._waiting[self._waiting.index(begin) :]
             elif not self.connection.closed:
-                self._go_back(name, fault)
+                self._roll_back_to(name, fault)
             raise
         if self._waiting and self._waiting[-1] == begin:
             self._waiting.pop()
         else:
             self._waiting.append((f"RELEASE {name}", ({},)))
 
-    def _go_back(self, name: str, fault: BaseException) -> None:
+    def _roll_back_to(self, name: str, fault: BaseException) -> None:
         """Roll back to a savepoint. Raises `fault` if it was never created because of an earlier error."""
         # Whatever is queued, or could not be sent, is part of what is rolled back.
         self._is_lost = False
@@ -205,7 +205,7 @@ def to_driver(query: str) -> str:
 
 QUERIES: Mapping[str, str] = load_queries(Path(__file__).with_name("queries"), in_postgres)
 SQL: Mapping[str, str] = MappingProxyType({name: to_driver(query) for name, query in QUERIES.items()})
-COPIED: Mapping[str, Copied | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
+COPIED: Mapping[str, CopyStatement | None] = MappingProxyType({name: as_copy(query) for name, query in QUERIES.items()})
 
 TIMEOUTS: Mapping[str, int] = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
@@ -217,7 +217,7 @@ MAKES_WORK = frozenset({"insert_message", "move_branch", "add_memory", "replace_
 """The queries after which workers are notified."""
 
 
-def pause(tries: int, longest: float, left: float) -> None:
+def pause_before_retry(tries: int, longest: float, left: float) -> None:
     """Pause before the next try, longer each time, up to `longest` and at most `left` seconds."""
     time.sleep(max(0.0, min(pause_seconds(tries, longest), left)))
 
@@ -311,7 +311,7 @@ class SpaceLocks:
     A store promises that writers run one after the other. Here that holds within a space; others run concurrently.
     """
 
-    def __init__(self, pipe: Pipe, seconds: float, cancellation: Cancellation | None) -> None:
+    def __init__(self, pipe: QueryPipeline, seconds: float, cancellation: Cancellation | None) -> None:
         """Start with none; `seconds` is how long to wait for each lock."""
         self._pipe = pipe
         self._seconds = seconds
@@ -338,10 +338,10 @@ class SpaceLocks:
             self._named = space
 
     def mark(self) -> tuple[frozenset[str], str | None]:
-        """The current state, for `back_to`."""
+        """The current state, for `restore`."""
         return frozenset(self._held), self._named
 
-    def back_to(self, mark: tuple[frozenset[str], str | None]) -> None:
+    def restore(self, mark: tuple[frozenset[str], str | None]) -> None:
         """Restore a state: going back to a savepoint releases the locks taken since."""
         held, self._named = mark
         self._held = set(held)
@@ -355,7 +355,7 @@ class SpaceLocks:
                 raise errors.LockNotAvailable(f"space {space!r}")
             if self._cancellation is not None:
                 self._cancellation.check()
-            pause(tries, LONGEST_SECONDS, left)
+            pause_before_retry(tries, LONGEST_SECONDS, left)
             tries += 1
 
     def _is_taken(self, space: str) -> bool:
@@ -367,7 +367,7 @@ class SpaceLocks:
 class PostgresDatabase(Database):
     """`ireneo.adapters.sql.database.Database` over a connection of the driver."""
 
-    def __init__(self, pipe: Pipe, locks: SpaceLocks, space: str | None = None) -> None:
+    def __init__(self, pipe: QueryPipeline, locks: SpaceLocks, space: str | None = None) -> None:
         """Use a connection; `space` is bound to each query."""
         self.locks = locks
         self.pipe = pipe
@@ -431,7 +431,7 @@ class PostgresDatabase(Database):
             with self.pipe.savepoint():
                 yield
         except BaseException:
-            self.locks.back_to(mark)
+            self.locks.restore(mark)
             raise
 
     def _bound(self, bindings: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -476,7 +476,7 @@ class ServerConnection:
         """Begin a transaction, reconnecting if necessary. Raises as `run` does."""
         self._in_doubt = False
         self.run(lambda: self.driver.execute(SQL[query]))
-        pipe = Pipe(self.driver)
+        pipe = QueryPipeline(self.driver)
         return PostgresDatabase(pipe, SpaceLocks(pipe, self._busy_seconds, self._cancellation))
 
     def commit(self, database: PostgresDatabase) -> None:
@@ -498,7 +498,7 @@ class ServerConnection:
         self._in_doubt = False
         if done != "COMMIT":
             raise StoreError(f"{self.place} {UNDONE}")
-        self._tell(locks.busy)
+        self._notify_workers(locks.busy)
 
     def _commit(self, database: PostgresDatabase) -> str | None:
         # On a new connection there would be nothing to commit, and no error either.
@@ -506,7 +506,7 @@ class ServerConnection:
             raise psycopg.OperationalError("the connection is lost")
         return database.pipe.execute(SQL["commit"], {}).statusmessage
 
-    def _tell(self, spaces: Iterable[str]) -> None:
+    def _notify_workers(self, spaces: Iterable[str]) -> None:
         """Notify workers, after the commit: NOTIFY inside a transaction serialises all commits of the server."""
         try:
             for space in spaces:
@@ -530,7 +530,7 @@ class ServerConnection:
                     return bool(rows[0][0] == "committed")
                 # Otherwise a server that hasn't noticed the loss would keep the transaction and its locks for hours.
                 self.run(lambda: self.driver.execute(SQL["end_transaction"], bound))
-            pause(tries, LONGEST_AWAY_SECONDS, left)
+            pause_before_retry(tries, LONGEST_AWAY_SECONDS, left)
             tries += 1
         raise Unreachable(f"{self.place} {IN_DOUBT}")
 
@@ -555,7 +555,7 @@ class ServerConnection:
                 if self._in_doubt or not self.is_lost or (tries and now >= until):
                     raise
             cancellation.check()
-            pause(tries, LONGEST_AWAY_SECONDS, until - now)
+            pause_before_retry(tries, LONGEST_AWAY_SECONDS, until - now)
             tries += 1
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

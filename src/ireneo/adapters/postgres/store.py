@@ -76,12 +76,12 @@ def migrate(driver: psycopg.Connection[Row], place: str) -> tuple[str, ...]:
         raise StoreError(
             f"{place} is a PostgreSQL server of version {driver.info.server_version // 10_000}; it takes 15."
         )
-    if not missing(driver, place):
+    if not missing_migrations(driver, place):
         return ()
     driver.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
     try:
         # Another process may have applied some meanwhile.
-        due = missing(driver, place)
+        due = missing_migrations(driver, place)
         for migration in due:
             _apply(driver, migration)
         return tuple(migration.name for migration in due)
@@ -89,7 +89,7 @@ def migrate(driver: psycopg.Connection[Row], place: str) -> tuple[str, ...]:
         driver.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
 
 
-def missing(driver: psycopg.Connection[Row], place: str) -> tuple[Migration, ...]:
+def missing_migrations(driver: psycopg.Connection[Row], place: str) -> tuple[Migration, ...]:
     """The migrations to apply, in order. Raises as `migrate` does."""
     applied = read_applied(driver, place)
     return tuple(migration for migration in load_migrations() if migration.number not in applied)
@@ -226,13 +226,13 @@ class PostgresStore(PooledStore[ServerConnection]):
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Vacuum the tables, if something was erased since the last scrub."""
         if look:
-            return await self._readers.run(_look_at_scrubs)
+            return await self._readers.run(_scrub_status)
         return await self._writers.run(_scrub)
 
-    def _transacting(
+    def _transaction_job(
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
     ) -> Callable[[ServerConnection, Cancellation], T]:
-        once = super()._transacting(function, args, kwargs, writes=writes)
+        once = super()._transaction_job(function, args, kwargs, writes=writes)
         return lambda connection, cancellation: connection.retried(lambda: once(connection, cancellation), cancellation)
 
     @contextmanager
@@ -254,16 +254,16 @@ class PostgresStore(PooledStore[ServerConnection]):
             connection.roll_back()
 
 
-def _look_at_scrubs(connection: ServerConnection, _: Cancellation) -> Scrubbed:
+def _scrub_status(connection: ServerConnection, _: Cancellation) -> Scrubbed:
     waiting = connection.run(lambda: connection.driver.execute(SQL["list_scrubs"]).fetchall())
     return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
 
 
 def _scrub(connection: ServerConnection, _: Cancellation) -> Scrubbed:
-    return connection.run(_clean, connection)
+    return connection.run(_vacuum, connection)
 
 
-def _clean(connection: ServerConnection) -> Scrubbed:
+def _vacuum(connection: ServerConnection) -> Scrubbed:
     """Vacuum all tables, unless nothing was erased since the last scrub."""
     marks = connection.driver.execute(SQL["list_scrubs"]).fetchall()
     if not marks:
@@ -316,7 +316,7 @@ def migrate_postgres(url: str, *, dry_run: bool) -> Migrated:
 
     def look_and_migrate(driver: psycopg.Connection[Row]) -> None:
         nonlocal found
-        due, held = missing(driver, place), read_applied(driver, place)
+        due, held = missing_migrations(driver, place), read_applied(driver, place)
         applied = tuple(each.name for each in due) if dry_run else migrate(driver, place)
         last = load_migrations()[-1].number
         found = Migrated(before=max(held, default=0), after=max(last, *held, 0), applied=applied)
@@ -387,7 +387,7 @@ WHY: Mapping[str, str] = MappingProxyType(
 )
 
 
-def is_worth_it(kept: int, beside: int, wanted: int) -> bool:
+def is_index_faster(kept: int, beside: int, wanted: int) -> bool:
     """Whether the index finds `wanted` of a set of `kept` vectors faster than comparing them all.
 
     The index is shared with other spaces: it scans `beside` vectors, only some of which are in the set.
@@ -401,12 +401,12 @@ class PostgresVectors(SqlVectors):
     @reads
     def likely(self, space: str, index: IndexName, embedder: str, query: Vector, k: int) -> Mapping[int, Vector] | None:
         """Candidates from the index; None if all vectors should be compared, or the index returns too few."""
-        database, found = self._of(space), self._find(space, index, embedder)
+        database, found = self._db(space), self._find(space, index, embedder)
         wanted = max(SPARE * k, LEAST_TAKEN)
         if found is None or found.kept < INDEXED_FROM or found.dimensions != len(query):
             return None
         beside = max(found.kept, database.number("vectors_beside", key=found.key))
-        if not is_worth_it(found.kept, beside, wanted):
+        if not is_index_faster(found.kept, beside, wanted):
             return None
         looked_at = max(LEAST_LOOKED_AT, LOOKED_FURTHER * wanted * beside // found.kept)
         rows = database.rows("likely_vectors", key=found.key, query=query, wanted=wanted, looked_at=looked_at)

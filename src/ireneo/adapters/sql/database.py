@@ -238,7 +238,7 @@ class Port:
         self.transaction = transaction
         self._database = transaction.database
 
-    def _of(self, space: str) -> Database:
+    def _db(self, space: str) -> Database:
         return self._database.of(space)
 
 
@@ -361,13 +361,13 @@ def read_time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def between(times: Iterable[datetime | None]) -> tuple[datetime | None, datetime | None]:
+def time_range(times: Iterable[datetime | None]) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time; one without a zone is taken as UTC."""
     known = [at for at in times if at is not None]
-    return min(known, key=_zoned, default=None), max(known, key=_zoned, default=None)
+    return min(known, key=_with_zone, default=None), max(known, key=_with_zone, default=None)
 
 
-def _zoned(at: datetime) -> datetime:
+def _with_zone(at: datetime) -> datetime:
     # Not converted to UTC, which overflows at both ends of the calendar.
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
@@ -561,13 +561,13 @@ class PooledStore(Generic[C]):
 
     async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Call `function` with a consistent snapshot."""
-        return await self._readers.run(self._transacting(function, args, kwargs, writes=False))
+        return await self._readers.run(self._transaction_job(function, args, kwargs, writes=False))
 
     async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Call `function` in a transaction, alone among the writers of this process, and commit durably."""
-        return await self._writers.run(self._transacting(function, args, kwargs, writes=True))
+        return await self._writers.run(self._transaction_job(function, args, kwargs, writes=True))
 
     @asynccontextmanager
     async def hearing(self, space: str) -> AsyncIterator[HearsOfWork]:
@@ -602,7 +602,7 @@ class PooledStore(Generic[C]):
     ) -> AbstractContextManager[Transaction]:
         """Begin a transaction, which is committed at the end of the block, or rolled back if that raises."""
 
-    def _transacting(
+    def _transaction_job(
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
     ) -> Callable[[C, Cancellation], T]:
         for is_lazy, what in (

@@ -28,14 +28,14 @@ class SqlLeases(Port, LeasesPort):
 
     @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        return self._take(need_session(self._of(key.space), key), key, work, holder, now, until)
+        return self._take(need_session(self._db(key.space), key), key, work, holder, now, until)
 
     @writes
     def take_first(
         self, space: str, sessions: Sequence[str], work: str, holder: str, now: datetime, until: datetime
     ) -> Lease | None:
         for key in (SessionKey(space, session) for session in sessions):
-            found = find_session(self._of(space), key)
+            found = find_session(self._db(space), key)
             lease = None if found is None else self._take(found, key, work, holder, now, until)
             if lease is not None:
                 return lease
@@ -52,7 +52,7 @@ class SqlLeases(Port, LeasesPort):
             key=key,
             work=work,
             holder=holder,
-            token=self._of(key.space).number("next_token", key=session),
+            token=self._db(key.space).number("next_token", key=session),
             until=utc(until),
             failures=found.failures if found else 0,
             error=found.error if found else "",
@@ -62,19 +62,19 @@ class SqlLeases(Port, LeasesPort):
 
     @writes
     def renew(self, lease: Lease, until: datetime) -> bool:
-        session, found = self._held(lease)
+        session, found = self._find_held(lease)
         if found is not None:
             self._put(session, replace(found, until=utc(until)))
         return found is not None
 
     @writes
     def release(self, lease: Lease) -> bool:
-        session, found = self._held(lease)
-        return found is not None and self._of(lease.key.space).change("delete_lease", key=session, work=lease.work) > 0
+        session, found = self._find_held(lease)
+        return found is not None and self._db(lease.key.space).change("delete_lease", key=session, work=lease.work) > 0
 
     @writes
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        session, found = self._held(lease)
+        session, found = self._find_held(lease)
         if found is not None:
             failures = found.failures + 1
             self._put(session, replace(found, holder=NOBODY, failures=failures, error=error, retry_at=utc(retry_at)))
@@ -82,26 +82,26 @@ class SqlLeases(Port, LeasesPort):
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        rows = self._of(key.space).rows("list_leases", key=find_session(self._of(key.space), key))
+        rows = self._db(key.space).rows("list_leases", key=find_session(self._db(key.space), key))
         return [_lease(key, row) for row in rows]
 
     @writes
     def forget(self, key: SessionKey, work: str) -> bool:
-        return self._of(key.space).change("delete_lease", key=need_session(self._of(key.space), key), work=work) > 0
+        return self._db(key.space).change("delete_lease", key=need_session(self._db(key.space), key), work=work) > 0
 
-    def _held(self, lease: Lease) -> tuple[int, Lease | None]:
+    def _find_held(self, lease: Lease) -> tuple[int, Lease | None]:
         """The session's key, and the stored lease unless it was taken over or released."""
-        session = need_session(self._of(lease.key.space), lease.key)
+        session = need_session(self._db(lease.key.space), lease.key)
         found = self._find(session, lease.key, lease.work)
         held = found is not None and (found.token, found.holder) == (lease.token, lease.holder)
         return session, found if held and lease.holder != NOBODY else None
 
     def _find(self, session: int, key: SessionKey, work: str) -> Lease | None:
-        row = self._of(key.space).row("read_lease", key=session, work=work)
+        row = self._db(key.space).row("read_lease", key=session, work=work)
         return None if row is None else _lease(key, row)
 
     def _put(self, session: int, lease: Lease) -> None:
-        self._of(lease.key.space).send(
+        self._db(lease.key.space).send(
             "put_lease",
             key=session,
             work=lease.work,
@@ -152,14 +152,14 @@ class SqlSpending(Port, SpendingPort):
     @writes
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         row = {"space": key.space, "session": key.session, "day": day.isoformat()}
-        self._of(key.space).send("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
+        self._db(key.space).send("add_spent", **row, calls=spent.calls, tokens=spent.tokens)
 
     @reads
     def of_session(self, key: SessionKey) -> Spent:
-        ((calls, tokens),) = self._of(key.space).rows("spent_of_session", space=key.space, session=key.session)
+        ((calls, tokens),) = self._db(key.space).rows("spent_of_session", space=key.space, session=key.session)
         return Spent(calls=calls, tokens=tokens)
 
     @reads
     def of_day(self, space: str, day: date) -> Spent:
-        ((calls, tokens),) = self._of(space).rows("spent_of_day", space=space, day=day.isoformat())
+        ((calls, tokens),) = self._db(space).rows("spent_of_day", space=space, day=day.isoformat())
         return Spent(calls=calls, tokens=tokens)

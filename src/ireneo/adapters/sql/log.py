@@ -25,9 +25,9 @@ from ireneo.adapters.sql.database import (
     Database,
     Port,
     Row,
-    between,
     read_time,
     reads,
+    time_range,
     with_checksum,
     write_json,
     write_time,
@@ -97,7 +97,7 @@ def _need_prefix(database: Database, space: str) -> str:
     return prefix
 
 
-class Placed(Struct, frozen=True, kw_only=True, gc=False):
+class PlacedMessage(Struct, frozen=True, kw_only=True, gc=False):
     """A message and its segment."""
 
     segment: int
@@ -107,7 +107,7 @@ class Placed(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def index_messages(
-    database: Database, space: str, session: int, placed: Sequence[Placed], *, again: bool = False
+    database: Database, space: str, session: int, placed: Sequence[PlacedMessage], *, again: bool = False
 ) -> list[int]:
     """Index messages, and return their document numbers, which are consecutive in the given order.
 
@@ -286,7 +286,7 @@ def forget_undone(database: Database, space: str, session: int) -> None:
     database.send("forget_undone", space=space, first=first, last=last)
 
 
-def list_aside(database: Database, session: int, to: StoredPlace) -> list[tuple[int, int]]:
+def list_off_path(database: Database, session: int, to: StoredPlace) -> list[tuple[int, int]]:
     """The documents of a session that are not on the path to a place, as runs."""
     last = {each.segment: each.last for each in list_stretches(database, session, to)}
     aside: list[int] = []
@@ -338,13 +338,13 @@ class SqlLog(Port, LogPort):
 
     @reads
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        row = self._of(key.space).row("find_head", space=key.space, session=key.session, branch=branch)
+        row = self._db(key.space).row("find_head", space=key.space, session=key.session, branch=branch)
         return None if row is None else read_head(*row)
 
     @writes
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store the new messages of a chain in one segment, and index them."""
-        database = self._of(key.space)
+        database = self._db(key.space)
         session, *span = _need_row(database, key)
         for before, after in pairwise(messages):
             if after.parent != before.id or after.position != before.position + 1:
@@ -361,7 +361,7 @@ class SqlLog(Port, LogPort):
             if (packed := pack(message.draft)) is not None
         ]
         database.send_all("insert_payload", payloads)
-        first_at, last_at = between([*map(read_time, span), *(message.draft.at for message in new)])
+        first_at, last_at = time_range([*map(read_time, span), *(message.draft.at for message in new)])
         database.send(
             "count_messages",
             key=session,
@@ -370,14 +370,14 @@ class SqlLog(Port, LogPort):
             first_at=write_time(first_at),
             last_at=write_time(last_at),
         )
-        placed = [Placed(segment=segment, message=message) for message in new]
+        placed = [PlacedMessage(segment=segment, message=message) for message in new]
         add_undone(database, key.space, index_messages(database, key.space, session, placed))
         return len(new)
 
     @writes
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Move a branch, and update which documents are on no branch."""
-        database = self._of(key.space)
+        database = self._db(key.space)
         session = need_session(database, key)
         row = database.row("find_branch", key=session, branch=branch)
         before = None if row is None or row[0] is None else StoredPlace(row[0], row[1])
@@ -385,7 +385,7 @@ class SqlLog(Port, LogPort):
         segment, position = (now.segment, now.position) if now else (None, None)
         stands: Bindings = {"key": session, "branch": branch, "segment": segment, "position": position}
         database.send("move_branch", **with_checksum("branches", stands))
-        if not (before and now and _is_settled(database, key.space, session, before, now)):
+        if not (before and now and _update_undone(database, key.space, session, before, now)):
             settle_undone(database, key.space, session)
             if row is not None or branch != MAIN:
                 # Traps may rest on messages that are undone now, or no longer, so they are compiled again.
@@ -394,7 +394,7 @@ class SqlLog(Port, LogPort):
     @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read one range of rows for each stretch of the path."""
-        session, stretches = find_path(self._of(key.space), key, to, first)
+        session, stretches = find_path(self._db(key.space), key, to, first)
         asked: list[Bindings] = [
             {
                 "key": session,
@@ -404,15 +404,15 @@ class SqlLog(Port, LogPort):
             }
             for stretch in reversed(stretches)
         ]
-        return [read_message(row) for rows in self._of(key.space).each("read_stretch", asked) for row in rows]
+        return [read_message(row) for rows in self._db(key.space).each("read_stretch", asked) for row in rows]
 
     @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        session = find_session(self._of(key.space), key)
+        session = find_session(self._db(key.space), key)
         found: dict[MessageId, Message] = {}
         for name in ids if session is not None else ():
-            rows = self._of(key.space).rows("find_by_id", key=session, prefix=name, limit=FOUND_AT_MOST)
-            rows += self._of(key.space).rows("find_by_source", key=session, source_id=name, limit=FOUND_AT_MOST)
+            rows = self._db(key.space).rows("find_by_id", key=session, prefix=name, limit=FOUND_AT_MOST)
+            rows += self._db(key.space).rows("find_by_source", key=session, source_id=name, limit=FOUND_AT_MOST)
             for message in map(read_message, rows):
                 found.setdefault(message.id, message)
             if len(found) >= FOUND_AT_MOST:
@@ -421,8 +421,8 @@ class SqlLog(Port, LogPort):
 
     @reads
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        session = find_session(self._of(key.space), key)
-        found = self._of(key.space).each("read_payload", [{"key": session, "id": name} for name in ids])
+        session = find_session(self._db(key.space), key)
+        found = self._db(key.space).each("read_payload", [{"key": session, "id": name} for name in ids])
         named = zip(ids, found, strict=True)
         return {name: read_message(row[:-1], row[-1]).draft for name, rows in named for row in rows[:1]}
 
@@ -432,15 +432,15 @@ class SqlLog(Port, LogPort):
     ) -> Sequence[bool]:
         known: dict[str, Branches | None] = {}
         for session in dict(named):
-            number = find_session(self._of(space), SessionKey(space, session))
-            known[session] = None if number is None else Branches(self._of(space), number, branch)
+            number = find_session(self._db(space), SessionKey(space, session))
+            known[session] = None if number is None else Branches(self._db(space), number, branch)
         return [(branches := known[session]) is None or branches.hold(names) for session, names in named]
 
     @reads
     def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         found: set[str] = set()
         for letters in ('"author":', '"present":') if name is None else (msgspec.json.encode(name).decode(),):
-            for (parts,) in self._of(space).scan("parts_with", space=space, session=session, letters=letters):
+            for (parts,) in self._db(space).scan("parts_with", space=space, session=session, letters=letters):
                 found.update(people_in(read_parts(parts)))
                 if name is not None and name in found:
                     return frozenset((name,))
@@ -475,7 +475,7 @@ def _choose_segment(database: Database, session: int, key: SessionKey, first: Me
     return database.number("add_segment", key=session, parent=parent, first=first.position)
 
 
-def _is_settled(database: Database, space: str, session: int, before: StoredPlace, now: StoredPlace) -> bool:
+def _update_undone(database: Database, space: str, session: int, before: StoredPlace, now: StoredPlace) -> bool:
     """Update the undone documents for a branch that moved forward; False if the session has to be recomputed.
 
     That is necessary if the branch moved elsewhere, or if the documents it took in are not one run of their own.
@@ -503,40 +503,40 @@ class SqlSessions(Port, SessionsPort):
     @writes
     def create(self, key: SessionKey, source: str | None) -> bool:
         """Create a session unless it exists, and set its source if it has none."""
-        made = self._of(key.space).change("create_session", space=key.space, session=key.session, source=source) > 0
+        made = self._db(key.space).change("create_session", space=key.space, session=key.session, source=source) > 0
         if not made and source is not None:
-            self._of(key.space).send("name_source", space=key.space, session=key.session, source=source)
+            self._db(key.space).send("name_source", space=key.space, session=key.session, source=source)
         return made
 
     @reads
     def list(self, space: str) -> Sequence[SessionInfo]:
-        return [_info(space, row) for row in self._of(space).rows("list_sessions", space=space)]
+        return [_info(space, row) for row in self._db(space).rows("list_sessions", space=space)]
 
     @reads
     def get(self, key: SessionKey) -> SessionInfo | None:
-        row = self._of(key.space).row("get_session", space=key.space, session=key.session)
+        row = self._db(key.space).row("get_session", space=key.space, session=key.session)
         return None if row is None else _info(key.space, row)
 
     @reads
     def erased(self, key: SessionKey) -> int:
-        return self._of(key.space).number("count_erased", key=find_session(self._of(key.space), key))
+        return self._db(key.space).number("count_erased", key=find_session(self._db(key.space), key))
 
     @reads
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        rows = self._of(key.space).rows("list_branches", key=need_session(self._of(key.space), key))
+        rows = self._db(key.space).rows("list_branches", key=need_session(self._db(key.space), key))
         return {branch: None if head[0] is None else read_head(*head) for branch, *head in rows}
 
     @writes
     def set_project(self, key: SessionKey, project: str) -> None:
-        self._of(key.space).send("place_session", key=need_session(self._of(key.space), key), project=project)
+        self._db(key.space).send("place_session", key=need_session(self._db(key.space), key), project=project)
 
     @reads
     def without_project(self, space: str) -> Sequence[SessionKey]:
-        return [SessionKey(space, session) for session in self._of(space).column("unplaced_sessions", space=space)]
+        return [SessionKey(space, session) for session in self._db(space).column("unplaced_sessions", space=space)]
 
     @reads
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
-        return list_projects(self._of(space), space, sessions)
+        return list_projects(self._db(space), space, sessions)
 
 
 def _info(space: str, row: Row) -> SessionInfo:

@@ -47,16 +47,16 @@ class SqlMemories(Port, MemoriesPort):
         for record in records:
             if record.id in some:
                 # A record that is given twice replaces the first of the two.
-                new += _put(self._of(space), space, list(some.values()))
+                new += _put(self._db(space), space, list(some.values()))
                 some = {}
             some[record.id] = record
-        return new + _put(self._of(space), space, list(some.values()))
+        return new + _put(self._db(space), space, list(some.values()))
 
     @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         found: dict[MemoryId, Record] = {}
         asked: list[Bindings] = [{"space": space, "prefix": name, "limit": FOUND_AT_MOST} for name in ids]
-        for rows in self._of(space).each("find_memories", asked):
+        for rows in self._db(space).each("find_memories", asked):
             for (text,) in rows:
                 record = _RECORD.decode(text)
                 found.setdefault(record.id, record)
@@ -93,10 +93,10 @@ class SqlMemories(Port, MemoriesPort):
 
     @writes
     def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
-        return remove_memories(self._of(space), space, ids)
+        return remove_memories(self._db(space), space, ids)
 
     def _read(self, query: str, *, space: str, **bindings: Value) -> Sequence[Record]:
-        return list(map(_RECORD.decode, self._of(space).column(query, space=space, **bindings)))
+        return list(map(_RECORD.decode, self._db(space).column(query, space=space, **bindings)))
 
 
 def _row(space: str, record: Record) -> Bindings:
@@ -223,50 +223,50 @@ class SqlRuns(Port, RunsPort):
             "ended": None if run.ended is None else _moment(run.ended),
             "record": write_json(run),
         }
-        self._of(space).send("put_run", **with_checksum("runs", row))
-        self._of(space).send("delete_observations_of_run", space=space, session=run.session)
-        self._of(space).send_all("add_observation", (_observation_row(space, each) for each in observations))
+        self._db(space).send("put_run", **with_checksum("runs", row))
+        self._db(space).send("delete_observations_of_run", space=space, session=run.session)
+        self._db(space).send_all("add_observation", (_observation_row(space, each) for each in observations))
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        found = self._of(space).each("get_run", [{"space": space, "session": session} for session in sessions])
+        found = self._db(space).each("get_run", [{"space": space, "session": session} for session in sessions])
         return [_RUN.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
         limit = END if limit is None else limit
-        return list(map(_RUN.decode, self._of(space).column("list_runs", space=space, limit=limit)))
+        return list(map(_RUN.decode, self._db(space).column("list_runs", space=space, limit=limit)))
 
     @writes
     def remove(self, space: str, session: str) -> bool:
-        return remove_run(self._of(space), space, session)
+        return remove_run(self._db(space), space, session)
 
     @reads
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         asked: list[Bindings] = [{"space": space, "cue": cue, "limit": limit} for cue in dict.fromkeys(cues)]
-        found = self._of(space).each("list_observations", asked)
+        found = self._db(space).each("list_observations", asked)
         return [_OBSERVATION.decode(record) for rows in found for (record,) in rows]
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
         return list(
-            map(_OBSERVATION.decode, self._of(space).column("observations_of_run", space=space, session=session))
+            map(_OBSERVATION.decode, self._db(space).column("observations_of_run", space=space, session=session))
         )
 
     @reads
     def cues(self, space: str, beginning: str) -> Sequence[str]:
-        return self._of(space).column("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
+        return self._db(space).column("list_cues", space=space, beginning=beginning, behind=f"{beginning}\U0010ffff")
 
     @reads
     def orphans(self, space: str) -> Sequence[str]:
-        return self._of(space).column("stray_runs", space=space)
+        return self._db(space).column("stray_runs", space=space)
 
     @reads
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
         asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
         if session is None:
-            return [_claim(row) for row in self._of(space).rows("sum_claims", **asked)]
-        return [_claim(row) for row in self._of(space).rows("sum_claims_of_run", **asked, session=session)]
+            return [_claim(row) for row in self._db(space).rows("sum_claims", **asked)]
+        return [_claim(row) for row in self._db(space).rows("sum_claims_of_run", **asked, session=session)]
 
 
 def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
@@ -333,17 +333,17 @@ class SqlTraps(Port, TrapsPort):
 
     @reads
     def read(self, space: str) -> TrapIndex | None:
-        row = self._of(space).row("read_traps", space=space, version=VERSION)
+        row = self._db(space).row("read_traps", space=space, version=VERSION)
         return None if row is None else _TRAPS.decode(row[0])
 
     @reads
     def due(self, space: str) -> bool:
-        return self._of(space).number("due_traps", space=space, version=VERSION) > 0
+        return self._db(space).number("due_traps", space=space, version=VERSION) > 0
 
     @writes
     def keep(self, space: str, index: TrapIndex) -> None:
         needles = "\n".join(sorted({each.needle for each in index.traps}))
-        self._of(space).send("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
+        self._db(space).send("keep_traps", space=space, version=VERSION, needles=needles, record=write_json(index))
 
 
 _FILE = msgspec.json.Decoder(readable(LearnedFile))
@@ -355,18 +355,18 @@ class SqlLedger(Port, LedgerPort):
     @reads
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         asked = write_json(list(digests))
-        return frozenset(self._of(space).column("known_files", space=space, learner=learner, digests=asked))
+        return frozenset(self._db(space).column("known_files", space=space, learner=learner, digests=asked))
 
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
         row: Bindings = {"space": space, "learner": file.learner, "digest": file.digest}
-        self._of(space).send("mark_file", **row, record=write_json(file))
+        self._db(space).send("mark_file", **row, record=write_json(file))
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:
-        return list(map(_FILE.decode, self._of(space).column("list_files", space=space)))
+        return list(map(_FILE.decode, self._db(space).column("list_files", space=space)))
 
     @writes
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         named = ({"space": space, "learner": file.learner, "digest": file.digest} for file in files)
-        return sum(self._of(space).change("remove_file", **each) for each in named)
+        return sum(self._db(space).change("remove_file", **each) for each in named)

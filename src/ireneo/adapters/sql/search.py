@@ -10,12 +10,12 @@ from msgspec import Struct
 
 from ireneo.adapters.sql.database import END, Bindings, Database, Port, checksum, reads, write_json, writes
 from ireneo.adapters.sql.log import (
-    Placed,
+    PlacedMessage,
     documents_of,
     find_prefix,
     index_memories,
     index_messages,
-    list_aside,
+    list_off_path,
     need_place,
     need_session,
     read_message,
@@ -54,7 +54,7 @@ class SqlSearch(Port, SearchPort):
     @reads
     def size(self, space: str, index: IndexName) -> IndexSize:
         """The stored counters of an index."""
-        documents, terms = self._of(space).row(_SIZE[index], space=space) or (0, 0)
+        documents, terms = self._db(space).row(_SIZE[index], space=space) or (0, 0)
         return IndexSize(documents=documents, terms=terms)
 
     @reads
@@ -77,12 +77,12 @@ class SqlSearch(Port, SearchPort):
 
     def _of_terms(self, query: str, space: str, terms: Sequence[str], at_most: int | None) -> Iterator[tuple[str, Any]]:
         """The answer to `query` for each term, which reads at most one posting more than `at_most`."""
-        prefix = find_prefix(self._of(space), space)
+        prefix = find_prefix(self._db(space), space)
         if prefix is not None:
             limit = -1 if at_most is None else at_most + 1
             names = list(dict.fromkeys(terms))
             asked: list[Bindings] = [{"space_term": token(prefix, term), "limit": limit} for term in names]
-            for term, ((answer,),) in zip(names, self._of(space).each(query, asked), strict=True):
+            for term, ((answer,),) in zip(names, self._db(space).each(query, asked), strict=True):
                 yield term, answer
 
     @reads
@@ -94,14 +94,14 @@ class SqlSearch(Port, SearchPort):
             asked.append({"space": space, "key": session_of(document), "first": first, "last": last})
         return [
             FoundMessage(document=number, key=SessionKey(space, session), message=read_message(light))
-            for found in self._of(space).each("message_of_document", asked)
+            for found in self._db(space).each("message_of_document", asked)
             for session, number, *light in found[:1]
         ]
 
     @reads
     def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         asked: list[Bindings] = [{"space": space, "number": place_of(each)} for each in documents]
-        found = self._of(space).each("memory_of_document", asked)
+        found = self._db(space).each("memory_of_document", asked)
         return [
             FoundMemory(document=document, record=_RECORD.decode(record))
             for rows in found
@@ -110,30 +110,30 @@ class SqlSearch(Port, SearchPort):
 
     @reads
     def authors(self, space: str) -> Mapping[str, int]:
-        return dict(self._of(space).rows("list_authors", space=space))
+        return dict(self._db(space).rows("list_authors", space=space))
 
     @reads
     def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
-        return [(first, last) for first, last in self._of(space).rows("list_undone", space=space)]
+        return [(first, last) for first, last in self._db(space).rows("list_undone", space=space)]
 
     @reads
     def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
-        session = need_session(self._of(key.space), key)
-        return list_aside(self._of(key.space), session, need_place(self._of(key.space), session, key, to))
+        session = need_session(self._db(key.space), key)
+        return list_off_path(self._db(key.space), session, need_place(self._db(key.space), session, key, to))
 
     @reads
     def of_projects(self, space: str, documents: Sequence[int], projects: Collection[str]) -> Sequence[int]:
         asked, named = write_json(list(documents)), write_json(sorted(projects))
-        ((numbers,),) = self._of(space).rows("documents_of_project", space=space, documents=asked, projects=named)
+        ((numbers,),) = self._db(space).rows("documents_of_project", space=space, documents=asked, projects=named)
         return _NUMBERS.decode(numbers)
 
     @reads
     def knows_other_project(self, space: str, project: str) -> bool:
-        return self._of(space).number("knows_other_project", space=space, project=project) > 0
+        return self._db(space).number("knows_other_project", space=space, project=project) > 0
 
     @reads
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
-        found = self._of(space).each("session_of_number", [{"key": key, "space": space} for key in keys])
+        found = self._db(space).each("session_of_number", [{"key": key, "space": space} for key in keys])
         return {
             key: FoundSession(session=session, project=project or "")
             for key, rows in zip(keys, found, strict=True)
@@ -163,7 +163,7 @@ class SqlWords(Port, WordsPort):
     def faults(self, space: str) -> Sequence[str]:
         found: list[str] = []
         for query, sentence in WORD_SENTENCES.items():
-            rows = self._of(space).rows(query, space=space)
+            rows = self._db(space).rows(query, space=space)
             found += [sentence.format(*row) for row in rows[:MOST_NAMED]]
             if len(rows) > MOST_NAMED:
                 found.append(f"There are more faults of this kind than these {MOST_NAMED}.")
@@ -171,7 +171,7 @@ class SqlWords(Port, WordsPort):
 
     @writes
     def rebuild(self, space: str) -> int:
-        return rebuild_words(self._of(space), space)
+        return rebuild_words(self._db(space), space)
 
 
 def rebuild_words(database: Database, space: str) -> int:
@@ -195,7 +195,8 @@ def index_session(database: Database, session: int, space: str, limit: int) -> i
     """Index up to `limit` messages of a session that are not indexed; return how many."""
     rows = database.rows("list_unindexed", key=session, limit=limit)
     placed = [
-        Placed(segment=segment, message=read_message(light), document=document) for segment, document, *light in rows
+        PlacedMessage(segment=segment, message=read_message(light), document=document)
+        for segment, document, *light in rows
     ]
     if placed:
         index_messages(database, space, session, placed, again=True)
@@ -223,7 +224,7 @@ _HELD: Mapping[IndexName, str] = {"messages": "count_message_documents", "memori
 _DUE: Mapping[IndexName, str] = {"messages": "due_messages", "memories": "due_memories"}
 
 
-class _Set(Struct, frozen=True):
+class _VectorSet(Struct, frozen=True):
     """The vectors of one space, index and embedder."""
 
     key: int
@@ -251,11 +252,11 @@ class SqlVectors(Port, VectorsPort):
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
         if not vectors:
             return 0
-        database, found = self._of(space), self._find(space, index, embedder)
+        database, found = self._db(space), self._find(space, index, embedder)
         dimensions = _dimensions(embedder, vectors, found.dimensions if found and found.kept else None)
         if found is None:
             named = {"space": space, "shelf": index, "embedder": embedder}
-            found = _Set(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)
+            found = _VectorSet(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)
         elif found.dimensions != dimensions:
             database.send("measure_vector_set", key=found.key, dimensions=dimensions)
         given: list[Bindings] = [
@@ -283,9 +284,9 @@ class SqlVectors(Port, VectorsPort):
             return VectorChanges(change=change, added={}, removed=[], whole=False)
         whole = change < found.forgotten
         after = 0 if whole else change
-        added: dict[int, Vector] = dict(self._of(space).rows("vectors_since", key=found.key, change=after))
+        added: dict[int, Vector] = dict(self._db(space).rows("vectors_since", key=found.key, change=after))
         # A reader that has nothing has nothing to drop.
-        removed = self._of(space).column("vectors_gone_since", key=found.key, change=after) if after else []
+        removed = self._db(space).column("vectors_gone_since", key=found.key, change=after) if after else []
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
@@ -297,23 +298,23 @@ class SqlVectors(Port, VectorsPort):
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The newest documents without a vector; counting tells faster that there are none."""
         found = self._find(space, index, embedder)
-        if found is not None and found.kept == self._of(space).number(_HELD[index], space=space):
+        if found is not None and found.kept == self._db(space).number(_HELD[index], space=space):
             return []
-        return self._of(space).column(_DUE[index], space=space, key=found.key if found else None, limit=limit)
+        return self._db(space).column(_DUE[index], space=space, key=found.key if found else None, limit=limit)
 
     @reads
     def embedders(self, space: str) -> Sequence[str]:
-        return self._of(space).column("list_embedders", space=space)
+        return self._db(space).column("list_embedders", space=space)
 
     @writes
     def drop(self, space: str, embedder: str) -> int:
         """Delete all vectors of an embedder. Its sets stay, since change numbers must never repeat."""
-        sets = self._of(space).rows("list_sets_of_embedder", space=space, embedder=embedder)
+        sets = self._db(space).rows("list_sets_of_embedder", space=space, embedder=embedder)
         for key, _ in sets:
             for query in ("drop_vectors", "forget_vectors_gone", "forget_before"):
-                self._of(space).send(query, key=key)
+                self._db(space).send(query, key=key)
         return sum(kept for _, kept in sets)
 
-    def _find(self, space: str, index: IndexName, embedder: str) -> _Set | None:
-        row = self._of(space).row("find_vector_set", space=space, shelf=index, embedder=embedder)
-        return None if row is None else _Set(*row)
+    def _find(self, space: str, index: IndexName, embedder: str) -> _VectorSet | None:
+        row = self._db(space).row("find_vector_set", space=space, shelf=index, embedder=embedder)
+        return None if row is None else _VectorSet(*row)

@@ -50,10 +50,10 @@ class SqlSummaries(Port, SummariesPort):
     @writes
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries at the place of their last message."""
-        session = need_session(self._of(key.space), key)
+        session = need_session(self._db(key.space), key)
         # In one round trip.
         ends = list(dict.fromkeys(end for each in summaries for end in (each.first, each.last)))
-        places = dict(zip(ends, find_places(self._of(key.space), session, ends), strict=True))
+        places = dict(zip(ends, find_places(self._db(key.space), session, ends), strict=True))
         new = 0
         for summary in summaries:
             first, last = places[summary.first], places[summary.last]
@@ -71,7 +71,7 @@ class SqlSummaries(Port, SummariesPort):
                 "depth": summary.depth,
                 "record": write_json(summary),
             }
-            new += self._of(key.space).change("insert_summary", **with_checksum("summaries", row))
+            new += self._db(key.space).change("insert_summary", **with_checksum("summaries", row))
         return new
 
     @reads
@@ -81,14 +81,14 @@ class SqlSummaries(Port, SummariesPort):
         Each stretch offers its nearest candidate, and a heap holds the nearest of all. A stretch whose candidate
         overlaps an earlier choice is asked again from the end of that choice.
         """
-        session, stretches = find_path(self._of(key.space), key, to)
+        session, stretches = find_path(self._db(key.space), key, to)
         waiting: list[Candidate] = []
 
         def offer(stretch: PathRange, first: int) -> None:
             if first > stretch.last:
                 return
             place = {"segment": stretch.segment, "first": first, "last": stretch.last}
-            row = self._of(key.space).row("next_summary", key=session, summarizer=summarizer, **place)
+            row = self._db(key.space).row("next_summary", key=session, summarizer=summarizer, **place)
             if row is not None:
                 heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
 
@@ -102,39 +102,39 @@ class SqlSummaries(Port, SummariesPort):
                 chosen.append(name)
                 start = 1 - reach
             offer(stretch, start)
-        return _read(self._of(key.space), session, chosen)
+        return _read(self._db(key.space), session, chosen)
 
     @reads
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        return _read(self._of(key.space), find_session(self._of(key.space), key), ids)
+        return _read(self._db(key.space), find_session(self._db(key.space), key), ids)
 
     @reads
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        database = self._of(key.space)
+        database = self._db(key.space)
         records = database.column("find_summaries", key=find_session(database, key), prefix=prefix)
-        return list(map(_decoded, records))
+        return list(map(_decode_summary, records))
 
     @reads
     def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
         """Read one range of the index for each stretch, and no record."""
-        session, stretches = find_path(self._of(key.space), key, to, first)
+        session, stretches = find_path(self._db(key.space), key, to, first)
         of: Bindings = {"key": session, "summarizer": summarizer, "depth": depth, "first": first}
         asked: list[Bindings] = [{**of, "segment": stretch.segment, "last": stretch.last} for stretch in stretches]
-        found = [row for rows in self._of(key.space).each("list_spans", asked) for row in rows]
+        found = [row for rows in self._db(key.space).each("list_spans", asked) for row in rows]
         return [Span(id=name, first_position=start, last_position=end) for start, end, name in sorted(found)]
 
     @reads
     def summarizers(self, key: SessionKey) -> Sequence[str]:
-        return self._of(key.space).column("list_families", key=find_session(self._of(key.space), key))
+        return self._db(key.space).column("list_families", key=find_session(self._db(key.space), key))
 
 
 def _read(database: Database, session: int | None, ids: Sequence[SummaryId]) -> list[Summary]:
     found = database.each("read_summary", [{"key": session, "id": name} for name in ids])
-    return [_decoded(record) for rows in found for (record,) in rows]
+    return [_decode_summary(record) for rows in found for (record,) in rows]
 
 
 @lru_cache(maxsize=DECODED)
-def _decoded(record: str) -> Summary:
+def _decode_summary(record: str) -> Summary:
     return _SUMMARY.decode(record)
 
 
@@ -147,21 +147,21 @@ class SqlRebuilds(Port, RebuildsPort):
     @reads
     def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
         """Look for the mark from the end of the path."""
-        session, stretches = find_path(self._of(key.space), key, to)
+        session, stretches = find_path(self._db(key.space), key, to)
         asked: Bindings = {"key": session, "summarizer": summarizer, "budget_tokens": budget_tokens}
         for stretch in stretches:
-            row = self._of(key.space).row("last_rebuild", **asked, segment=stretch.segment, last=stretch.last)
+            row = self._db(key.space).row("last_rebuild", **asked, segment=stretch.segment, last=stretch.last)
             if row is not None:
                 return _rebuild(summarizer, budget_tokens, *row)
         return None
 
     @writes
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        session = need_session(self._of(key.space), key)
-        place = need_place(self._of(key.space), session, key, rebuild.at)
+        session = need_session(self._db(key.space), key)
+        place = need_place(self._db(key.space), session, key, rebuild.at)
         if place.position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
-        self._of(key.space).send(
+        self._db(key.space).send(
             "put_rebuild",
             key=session,
             summarizer=rebuild.summarizer,
@@ -175,7 +175,7 @@ class SqlRebuilds(Port, RebuildsPort):
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        rows = self._of(key.space).rows("list_rebuilds", key=find_session(self._of(key.space), key))
+        rows = self._db(key.space).rows("list_rebuilds", key=find_session(self._db(key.space), key))
         return [_rebuild(*row) for row in rows]
 
 
@@ -202,12 +202,12 @@ class SqlAnnotations(Port, AnnotationsPort):
 
     @writes
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
-        session = need_session(self._of(key.space), key)
+        session = need_session(self._db(key.space), key)
         new = 0
         for annotation in annotations:
             place = StoredPlace(NO_SEGMENT, BEFORE_FIRST)
             if annotation.at:
-                place = need_place(self._of(key.space), session, key, annotation.at)
+                place = need_place(self._db(key.space), session, key, annotation.at)
             if place.position != annotation.at_position:
                 raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
             row: Bindings = {
@@ -217,21 +217,21 @@ class SqlAnnotations(Port, AnnotationsPort):
                 "at_position": annotation.at_position,
                 "record": write_json(annotation),
             }
-            new += self._of(key.space).change("insert_annotation", **with_checksum("annotations", row))
+            new += self._db(key.space).change("insert_annotation", **with_checksum("annotations", row))
         return new
 
     @reads
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Read one range of the index for each stretch of the path."""
         stretches: list[PathRange] = []
-        session = find_session(self._of(key.space), key)
+        session = find_session(self._db(key.space), key)
         if to is not None:
-            session, stretches = find_path(self._of(key.space), key, to)
+            session, stretches = find_path(self._db(key.space), key, to)
         out: list[Annotation] = []
         before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
         for stretch in (before, *reversed(stretches)):
             place = {"segment": stretch.segment, "first": stretch.first, "last": stretch.last}
-            out += map(_ANNOTATION.decode, self._of(key.space).column("list_annotations", key=session, **place))
+            out += map(_ANNOTATION.decode, self._db(key.space).column("list_annotations", key=session, **place))
         return out
 
 
@@ -240,27 +240,27 @@ class SqlReadMarks(Port, ReadMarksPort):
 
     @reads
     def read_to(self, key: SessionKey, to: MessageId, reader: str) -> int:
-        session, stretches = find_path(self._of(key.space), key, to)
+        session, stretches = find_path(self._db(key.space), key, to)
         for stretch in stretches:
-            row = self._of(key.space).row("read_mark", key=session, segment=stretch.segment, reader=reader)
+            row = self._db(key.space).row("read_mark", key=session, segment=stretch.segment, reader=reader)
             if row is not None:
                 return min(int(row[0]), stretch.last)
         return BEFORE_FIRST
 
     @writes
     def put(self, key: SessionKey, to: MessageId, reader: str) -> None:
-        need_session(self._of(key.space), key)
-        session, stretches = find_path(self._of(key.space), key, to)
+        need_session(self._db(key.space), key)
+        session, stretches = find_path(self._db(key.space), key, to)
         for stretch in stretches:
             place: Bindings = {"key": session, "segment": stretch.segment, "reader": reader}
-            row = self._of(key.space).row("read_mark", **place)
+            row = self._db(key.space).row("read_mark", **place)
             if row is not None and row[0] >= stretch.last:
                 return
-            self._of(key.space).send("put_read_mark", **place, position=stretch.last)
+            self._db(key.space).send("put_read_mark", **place, position=stretch.last)
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[tuple[str, MessageId]]:
-        rows = self._of(key.space).rows("list_read_marks", key=find_session(self._of(key.space), key))
+        rows = self._db(key.space).rows("list_read_marks", key=find_session(self._db(key.space), key))
         return [(reader, last) for reader, last in rows]
 
 
@@ -272,7 +272,7 @@ class SqlPads(Port, PadsPort):
 
     @reads
     def read(self, space: str, task: str) -> Pad | None:
-        row = self._of(space).row("read_pad", space=space, task=task)
+        row = self._db(space).row("read_pad", space=space, task=task)
         return None if row is None else _PAD.decode(row[0])
 
     @writes
@@ -283,12 +283,12 @@ class SqlPads(Port, PadsPort):
             "written": microseconds(pad.written),
             "record": write_json(pad),
         }
-        self._of(space).send("write_pad", **with_checksum("pads", row))
+        self._db(space).send("write_pad", **with_checksum("pads", row))
 
     @writes
     def remove(self, space: str, task: str) -> bool:
-        return self._of(space).change("remove_pad", space=space, task=task) > 0
+        return self._db(space).change("remove_pad", space=space, task=task) > 0
 
     @reads
     def list(self, space: str) -> Sequence[Pad]:
-        return list(map(_PAD.decode, self._of(space).column("list_pads", space=space)))
+        return list(map(_PAD.decode, self._db(space).column("list_pads", space=space)))

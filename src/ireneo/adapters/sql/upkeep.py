@@ -16,10 +16,10 @@ from ireneo.adapters.sql.database import (
     Database,
     Port,
     Row,
-    between,
     checksum,
     read_time,
     reads,
+    time_range,
     with_checksum,
     write_json,
     write_time,
@@ -107,7 +107,7 @@ def _read_message(values: Row) -> None:
     read_parts((parts or b"").decode())
 
 
-def _reads(kind: type[object]) -> Callable[[Row], object]:
+def _decoder_of(kind: type[object]) -> Callable[[Row], object]:
     """A decoder for rows whose last column is a record of `kind`."""
     decode = msgspec.json.Decoder(readable(kind)).decode
     return lambda values: decode(values[-1] or b"")
@@ -115,12 +115,12 @@ def _reads(kind: type[object]) -> Callable[[Row], object]:
 
 _READERS: Mapping[str, Callable[[Row], object]] = {
     "messages": _read_message,
-    "summaries": _reads(Summary),
-    "annotations": _reads(Annotation),
-    "memories": _reads(Record),
-    "pads": _reads(Pad),
-    "runs": _reads(LearnedRun),
-    "sightings": _reads(Observation),
+    "summaries": _decoder_of(Summary),
+    "annotations": _decoder_of(Annotation),
+    "memories": _decoder_of(Record),
+    "pads": _decoder_of(Pad),
+    "runs": _decoder_of(LearnedRun),
+    "sightings": _decoder_of(Observation),
 }
 """Decoders for the rows of tables with values other than numbers."""
 
@@ -229,29 +229,29 @@ class SqlUpkeep(Port, UpkeepPort):
 
     @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        return self._of(key.space).column("list_summaries", key=find_session(self._of(key.space), key))
+        return self._db(key.space).column("list_summaries", key=find_session(self._db(key.space), key))
 
     @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        session = need_session(self._of(key.space), key)
-        return sum(self._of(key.space).change("delete_summary", key=session, id=name) for name in ids)
+        session = need_session(self._db(key.space), key)
+        return sum(self._db(key.space).change("delete_summary", key=session, id=name) for name in ids)
 
     @reads
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        rows = self._of(key.space).rows("list_ends", key=find_session(self._of(key.space), key))
+        rows = self._db(key.space).rows("list_ends", key=find_session(self._db(key.space), key))
         return [read_head(*row) for row in rows]
 
     @writes
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        session = need_session(self._of(key.space), key)
-        dropped = self._of(key.space).change("drop_branch", key=session, branch=branch) > 0
+        session = need_session(self._db(key.space), key)
+        dropped = self._db(key.space).change("drop_branch", key=session, branch=branch) > 0
         if dropped:
-            settle_undone(self._of(key.space), key.space, session)
+            settle_undone(self._db(key.space), key.space, session)
         return dropped
 
     @writes
     def prune(self, key: SessionKey) -> Pruned:
-        return prune_session(self._of(key.space), key)
+        return prune_session(self._db(key.space), key)
 
     def _damage(self) -> list[str]:
         """Damage of the file itself, if the database can tell."""
@@ -303,7 +303,7 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
     ((branches, segments),) = database.rows("count_branches", key=session)
     if segments > 0 and branches == 0:
         raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
-    messages, tokens = _cut(database, key.space, session)
+    messages, tokens = _cut_segments(database, key.space, session)
     forget_undone(database, key.space, session)
     if messages == 0:
         return Pruned()
@@ -317,7 +317,7 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
     return Pruned(messages=messages, tokens=tokens, summaries=summaries)
 
 
-def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
+def _cut_segments(database: Database, space: str, session: int) -> tuple[int, int]:
     """Cut each segment after the last position needed; return how many messages and tokens were deleted."""
     messages = tokens = 0
     for segment, last in database.rows("list_segments", key=session):
@@ -336,7 +336,7 @@ def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
 
 def recount(database: Database, session: int) -> None:
     """Recompute the counters of a session from its messages."""
-    first_at, last_at = between(map(read_time, database.column("list_times", key=session)))
+    first_at, last_at = time_range(map(read_time, database.column("list_times", key=session)))
     database.send("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
 
 
@@ -367,7 +367,7 @@ class SqlErasure(Port, ErasurePort):
     @writes
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Overwrite messages with their erased form, and delete their payloads."""
-        database, session = self._of(key.space), need_session(self._of(key.space), key)
+        database, session = self._db(key.space), need_session(self._db(key.space), key)
         for message in messages:
             if not message.erased:
                 wanted = "hand in what `ireneo.log.message.erase` leaves"
@@ -387,7 +387,7 @@ class SqlErasure(Port, ErasurePort):
     @writes
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         """Delete annotations by id, and marks by place, summarizer and budget."""
-        database, session = self._of(key.space), need_session(self._of(key.space), key)
+        database, session = self._db(key.space), need_session(self._db(key.space), key)
         gone = sum(database.change("delete_annotation", key=session, id=name) for name in annotations)
         for mark in marks:
             place = find_place(database, session, mark.at)
@@ -402,22 +402,22 @@ class SqlErasure(Port, ErasurePort):
         """Delete everything of a session, and its name from the spending."""
         if key.session:
             for query in ("unname_spending", "delete_spending_of_session"):
-                self._of(key.space).send(query, space=key.space, session=key.session)
-        remove_run(self._of(key.space), key.space, key.session)
-        session = find_session(self._of(key.space), key)
+                self._db(key.space).send(query, space=key.space, session=key.session)
+        remove_run(self._db(key.space), key.space, key.session)
+        session = find_session(self._db(key.space), key)
         if session is not None:
-            _delete_rows(self._of(key.space), key.space, session)
+            _delete_rows(self._db(key.space), key.space, session)
         return session is not None
 
     @writes
     def space(self, space: str) -> int:
         """Delete everything of a space."""
-        keys = self._of(space).column("list_keys", space=space)
+        keys = self._db(space).column("list_keys", space=space)
         for key in keys:
-            _delete_rows(self._of(space), space, key)
-        remove_memories(self._of(space), space, self._of(space).column("list_memory_ids", space=space))
+            _delete_rows(self._db(space), space, key)
+        remove_memories(self._db(space), space, self._db(space).column("list_memory_ids", space=space))
         for query in OF_SPACE:
-            self._of(space).send(query, space=space)
+            self._db(space).send(query, space=space)
         return len(keys)
 
 

@@ -192,10 +192,10 @@ def reindex(database: SqliteDatabase, limit: int) -> int:
     holds the version of the rules that the file is indexed by, and 0 while some messages may not be indexed.
     """
     with database.writing():
-        return 0 if is_current(database) else _step(database, limit)
+        return 0 if is_current(database) else _index_step(database, limit)
 
 
-def _step(database: SqliteDatabase, limit: int) -> int:
+def _index_step(database: SqliteDatabase, limit: int) -> int:
     sessions = database.rows("list_all_sessions")
     if database.number("read_format") != 0:
         for space in database.column("list_all_spaces"):

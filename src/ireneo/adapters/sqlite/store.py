@@ -275,15 +275,15 @@ class ReadOnlyConnection(Connection):
 
     def finish(self) -> None:
         """Raise StoreError if the file was changed since the transaction began."""
-        if self._stamp is not None and _stamp(self._path) != self._stamp:
+        if self._stamp is not None and _file_stamp(self._path) != self._stamp:
             raise StoreError(f"{self._path} {CHANGED}")
 
     def _open(self) -> apsw.Connection:
         self._stamp = None
-        if _beside(self._path, "-shm").exists():
+        if _sibling_path(self._path, "-shm").exists():
             return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY)
-        self._stamp = _stamp(self._path)
-        if not _size(_beside(self._path, "-wal")):
+        self._stamp = _file_stamp(self._path)
+        if not _size(_sibling_path(self._path, "-wal")):
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
             return apsw.Connection(f"file:{quote(str(self._path))}?immutable=1", flags)
         vfs = next((name for name in WITHOUT_LOCKS if name in apsw.vfs_names()), None)
@@ -314,16 +314,16 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _sibling_path(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _stamp(path: Path) -> _Stamp:
+def _file_stamp(path: Path) -> _Stamp:
     """The properties of a file and its WAL that change when either is written to."""
-    return tuple(_times(each) for each in (path, _beside(path, "-wal")))
+    return tuple(_file_times(each) for each in (path, _sibling_path(path, "-wal")))
 
 
-def _times(path: Path) -> tuple[int, int, int] | None:
+def _file_times(path: Path) -> tuple[int, int, int] | None:
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -365,7 +365,7 @@ class SqliteStore(PooledStore[Connection]):
         self._read_only = isinstance(readers[0], ReadOnlyConnection)
 
     async def _connect(self) -> None:
-        touch = partial(_alone, lambda database: database.rows("take_snapshot"))
+        touch = partial(_outside_transaction, lambda database: database.rows("take_snapshot"))
         await (self._readers if self._read_only else self._writers).run(touch)
 
     async def write(
@@ -385,14 +385,14 @@ class SqliteStore(PooledStore[Connection]):
         a shorter time.
         """
         if look:
-            return await self._readers.run(partial(_alone, _look_at_scrubs))
+            return await self._readers.run(partial(_outside_transaction, _scrub_status))
         self._check_writable()
         return await self._writers.run(lambda _, cancellation: self._scrub(cancellation))
 
     def _scrub(self, cancellation: Cancellation) -> Scrubbed:
         connection = self._writer.waiting_at_most(WAIT_SECONDS)
         try:
-            return _alone(_scrub_file, connection, cancellation)
+            return _outside_transaction(_scrub_file, connection, cancellation)
         finally:
             connection.close()
 
@@ -422,7 +422,7 @@ class SqliteStore(PooledStore[Connection]):
             connection.roll_back()
 
 
-def _alone(work: Callable[[SqliteDatabase], T], connection: Connection, cancellation: Cancellation) -> T:
+def _outside_transaction(work: Callable[[SqliteDatabase], T], connection: Connection, cancellation: Cancellation) -> T:
     """Call `work` outside of any transaction."""
     connection.watch(cancellation)
     try:
@@ -448,7 +448,7 @@ SCRUB_NO_ROOM = (
 )
 
 
-def _look_at_scrubs(database: Database) -> Scrubbed:
+def _scrub_status(database: Database) -> Scrubbed:
     """Report whether a scrub is due."""
     waiting = database.rows("list_scrubs")
     return Scrubbed(complete=not waiting, note=SCRUB_DUE if waiting else "")

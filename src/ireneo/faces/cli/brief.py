@@ -25,11 +25,21 @@ from ireneo.faces.cli.options import (
     open_existing,
     open_memory,
     option,
-    session_asked,
+    parse_session,
     tokens,
-    tried,
+    try_work,
 )
-from ireneo.faces.cli.output import Answer, counted, local_time, one_line, picked, plain, printable, short, waiting
+from ireneo.faces.cli.output import (
+    Answer,
+    counted,
+    local_time,
+    one_line,
+    pick_attributes,
+    plain,
+    printable,
+    short,
+    waiting,
+)
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
 from ireneo.plumbing import project_here
@@ -66,16 +76,13 @@ class PadEnding(Struct, frozen=True, kw_only=True):
 
 
 def pad(task: Task = "", *, written: PadText, ending: PadEnding, stored: Stored) -> Answer:
-    """Show, write or end the scratchpad of a task.
-
-    It is rewritten whole each time, and may cost 300 tokens at most.
-    """
+    """Show, write or end the scratchpad of a task. It is rewritten whole each time, and may cost 300 tokens at most."""
     if not task and (written != PadText() or ending != PadEnding()):
         raise BadInput("Name the task whose scratchpad is meant.")
     if ending != PadEnding() and (written != PadText() or (ending.drop and ending.finish is not None)):
         raise BadInput("--finish and --drop end a scratchpad; give one of them, and nothing to write.")
     if written != PadText():
-        made = tried(database(stored.db), stored.space, lambda memory: _write(memory, task, written))
+        made = try_work(database(stored.db), stored.space, lambda memory: _write(memory, task, written))
         return Answer(_pad(made), plain(_pad_text(made)))
     with open_existing(stored) as memory:
         if ending.finish is not None:
@@ -115,7 +122,7 @@ def _finish(memory: Memory, task: str, outcome: str) -> Answer:
 
 
 def _pad(pad: Pad) -> dict[str, object]:
-    return picked(pad, "task goal plan facts questions written")
+    return pick_attributes(pad, "task goal plan facts questions written")
 
 
 def _pad_text(pad: Pad) -> str:
@@ -148,12 +155,9 @@ class BriefCues(Struct, frozen=True, kw_only=True):
 
 
 def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored: Stored) -> Answer:
-    """Show what is known for a task.
-
-    Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
-    """
+    """Show what is known for a task. Procedures, facts, episodes, failures and the scratchpad, each by its own cue."""
     with open_memory(existing(stored.db), stored.space, embedder=embedder) as memory:
-        session, branch = session_asked(memory, cues.session)
+        session, branch = parse_session(memory, cues.session)
         asked = {**asdict(cues), "session": session, "branch": branch}
         with waiting("Searching …"):
             made = memory.brief(**asked, project=scoped.seen_by(cues.viewpoint))
@@ -170,7 +174,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         unasked = f"There is no memory of {place} yet." if is_empty else f"Of {place} nothing is told for every task."
         unasked += " Say what the task is: --goal, --task-type, --situation, --about-to or --project."
         text = f"  {'No memory matches that.' if is_asked else unasked}{hint}\n"
-    return Answer(picked(made, "markdown tokens lines") | pad, plain(text))
+    return Answer(pick_attributes(made, "markdown tokens lines") | pad, plain(text))
 
 
 def reflect(
@@ -187,7 +191,7 @@ def reflect(
     path, named = existing(stored.db), embedder_named(embedder)
     with log_on_stderr(), asking.memory(path, stored.space, needed=False, embedder=named) as memory:
         done = memory.reflect(force=force)
-    data = picked(done, "episodes refused failed tokens_in tokens_out") | {
+    data = pick_attributes(done, "episodes refused failed tokens_in tokens_out") | {
         "conclusions": [remembered_answer(each) for each in done.conclusions],
         "reconsidered": [remembered_answer(each) for each in done.reconsidered],
     }

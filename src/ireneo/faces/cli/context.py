@@ -46,7 +46,7 @@ from ireneo.faces.cli.output import (
     counted,
     in_lines,
     is_coloured,
-    picked,
+    pick_attributes,
     plain,
     printable,
     progress,
@@ -124,7 +124,7 @@ def _payload(context: ireneo.Context) -> dict[str, object]:
     names = "budget system tokens" if context.system is not None else "budget tokens"
     names += " tokens_before format messages view violations repaired pins behind"
     names += " unkept" if context.unkept else ""
-    return picked(context, f"{names} explained" if context.explained else names)
+    return pick_attributes(context, f"{names} explained" if context.explained else names)
 
 
 def _format(named: str | None) -> FormatName | None:
@@ -196,10 +196,7 @@ Messages = Annotated[str, argument("FILE", "A JSON list of messages, or an objec
 
 
 def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None) -> None:
-    """Cut a message list: messages in, messages out.
-
-    They keep their shape, and need no database.
-    """
+    """Cut a message list: messages in, messages out. They keep their shape, and need no database."""
     with log_file(file) as given:
         # Windows writes a byte order mark before UTF-8.
         data = given.read().removeprefix(BOM_UTF8)
@@ -241,10 +238,7 @@ def snapshot(
     *,
     stored: Stored,
 ) -> Answer:
-    """Write the exact payload into a dated file.
-
-    Prints its path; no file is ever overwritten.
-    """
+    """Write the exact payload into a dated file. Prints its path; no file is ever overwritten."""
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
     with waiting("Cutting …"), open_session(stored, session) as named:
@@ -253,13 +247,13 @@ def snapshot(
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)
-    path = _written(data + b"\n", id, out)
-    about = picked(context, "format tokens")
+    path = _write_snapshot(data + b"\n", id, out)
+    about = pick_attributes(context, "format tokens")
     return Answer({"path": str(path), "session": id} | about, plain(f"{path}\n"))
 
 
-def _written(data: bytes, id: str, out: Path) -> Path:
-    for path in _paths(id, out):
+def _write_snapshot(data: bytes, id: str, out: Path) -> Path:
+    for path in _free_paths(id, out):
         try:
             file = path.open("xb")
         except FileExistsError:
@@ -276,7 +270,7 @@ def _written(data: bytes, id: str, out: Path) -> Path:
     raise AssertionError("there is always another number")
 
 
-def _paths(id: str, out: Path) -> Iterator[Path]:
+def _free_paths(id: str, out: Path) -> Iterator[Path]:
     # A session's name may hold characters that a file name must not have.
     name = re.sub(r"[^\w.@-]+", "_", id).strip(".") or "session"
     base = f"{name}-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
@@ -585,7 +579,7 @@ def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], 
     show_labelled(screen, "context", filled_bar(shares, width, coloured=coloured), width=LABEL)
     show_labelled(screen, "session", path_bar(path, width, coloured=coloured), width=LABEL)
     screen.print()
-    for line in in_lines([_entry(tier, size, coloured=coloured) for tier, size in shares], width):
+    for line in in_lines([_legend_entry(tier, size, coloured=coloured) for tier, size in shares], width):
         show_labelled(screen, "", line, width=LABEL)
     budget = f"{context.tokens:,} of {context.budget:,} tokens"
     show_labelled(screen, "budget", Text(budget), width=LABEL)
@@ -604,7 +598,7 @@ def saving(context: ireneo.Context) -> str:
     return f"{before:,} → {after:,} tokens, {much} times smaller"
 
 
-def _entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
+def _legend_entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
     entry = Text("░" if coloured and tier is FREE else "█" if coloured else tier.letter)
     entry.stylize(tier.style if coloured else "")
     return entry.append(f" {tier.legend} {tokens:,}")

@@ -35,14 +35,14 @@ _PACKED = {".gz", ".xz"}
 _TEXTS = DOUBTFUL_SUFFIXES | {".txt"}
 
 
-def opened(given: str) -> str | BinaryIO:
+def open_input(given: str) -> str | BinaryIO:
     """Return standard input for ``-``, and any other path as it is."""
     return _stdin(sys.stdin.buffer) if given == STDIN else given
 
 
 def log_file(given: str) -> LogFile:
     """Open a path, or ``-`` for standard input."""
-    return LogFile(opened(given), label="standard input", stem="stdin") if given == STDIN else LogFile(given)
+    return LogFile(open_input(given), label="standard input", stem="stdin") if given == STDIN else LogFile(given)
 
 
 @cache
@@ -165,7 +165,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
     with log_file(given) as file:
         log = log_format_of(file, format)
         try:
-            logged, others = _chosen(file, log, session)
+            logged, others = _choose_session(file, log, session)
         except ireneo.BadInput as fault:
             raise type(fault)(f"{file.label}: {fault}") from fault
         if others:
@@ -176,7 +176,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
     return logged, log
 
 
-def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[ireneo.LoggedSession, int]:
+def _choose_session(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[ireneo.LoggedSession, int]:
     """Return the session that is meant and, where none was named, how many others the file holds."""
     ids = []
     read = iter(log.read(file.lines(), file.stem))

@@ -13,7 +13,7 @@ from msgspec import field
 
 import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.files import FoundLog, LogTally, log_file, opened, search, warn, warn_of_faults, write_file
+from ireneo.faces.cli.files import FoundLog, LogTally, log_file, open_input, search, warn, warn_of_faults, write_file
 from ireneo.faces.cli.options import (
     AUTO,
     STDIN,
@@ -26,10 +26,10 @@ from ireneo.faces.cli.options import (
     open_existing,
     open_memory,
     option,
-    project_meant,
+    resolve_project,
 )
-from ireneo.faces.cli.output import Answer, ReadingBar, counted, cut, echo, picked, secret_lines
-from ireneo.faces.cli.place import Database, database, is_there, shown
+from ireneo.faces.cli.output import Answer, ReadingBar, counted, cut, echo, pick_attributes, secret_lines
+from ireneo.faces.cli.place import Database, database, exists, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories, project_here
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ FILES = frozenset(".md .markdown .txt .json .yaml .yml .toml .csv .html .pdf .gz
 
 
 def export(path: Target, *, stored: Stored) -> Answer | None:
-    """Write all memories into files.
-
-    Made to be read, edited and kept in git; `ireneo import` reads them again.
-    """
+    """Write all memories into files. Made to be read, edited and kept in git; `ireneo import` reads them again."""
     if not path:
         raise BadInput("The path is empty; name a folder, or a file that ends with .jsonl.")
     target = Path(path)
@@ -195,7 +192,7 @@ def import_logs(
     found = list(search(logs, format, tally, frozenset(memories)))
     path, space = database(stored.db), stored.space
     # As with `remember`: a log that names no folder belongs to the project in which it is imported.
-    home = project_here(str(Path.cwd()) if project is None else project_meant(project))
+    home = project_here(str(Path.cwd()) if project is None else resolve_project(project))
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session continues those before it.")
     if memories:
@@ -221,7 +218,7 @@ def import_logs(
         lines += ["`ireneo work` reads what users say in it, `ireneo learn` what its runs teach"] if tally.new else []
     lines += secret_lines(tally.redacted, tally.unredacted)
     data: dict[str, object] = {"database": str(path), "sessions": tally.taken}
-    data |= picked(tally, "projects new memories unread passed kept redacted unredacted")
+    data |= pick_attributes(tally, "projects new memories unread passed kept redacted unredacted")
     return Answer(data, lines, failed=bool(tally.unread))
 
 
@@ -255,7 +252,7 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
         faults.extend(tried.faults)
         return tried.memories > 0
 
-    done = import_into(path, files) if is_there(path) or any(map(can_be_read, files)) else None
+    done = import_into(path, files) if exists(path) or any(map(can_be_read, files)) else None
     faults = list(done.faults) if done else faults
     for fault in faults[:20]:
         warn(f"{fault.path}:{fault.line}: {fault.message}")
@@ -295,7 +292,7 @@ def _import_together(
 
     try:
         done = memory.import_file(
-            *(opened(each.given) for each in logs),
+            *(open_input(each.given) for each in logs),
             format=first.log if session is None or format != AUTO else None,
             name=first.name if session is None else "",
             session=session,
@@ -326,7 +323,7 @@ def _count(done: Imported, log: FoundLog, tally: ImportTally, bar: ReadingBar, s
     tally.new += done.new
     tally.count_secrets(done)
     name = session or done.session
-    tally.taken.append({"session": name, "log": log.name} | picked(done, "messages new tokens"))
+    tally.taken.append({"session": name, "log": log.name} | pick_attributes(done, "messages new tokens"))
     if not tally.quiet:
         stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
         named = done.session if session is None else f"{session} ← {log.name}"

@@ -55,14 +55,14 @@ class Update(Struct, frozen=True, kw_only=True):
         return self.after == (self.before or "")
 
 
-def updated(path: Path, pages: Sequence[InstructionPage]) -> Update:
+def plan_update(path: Path, pages: Sequence[InstructionPage]) -> Update:
     """Put `pages` into the marked block of the text of `path`, which is added if missing. Writes nothing.
 
     The rest of the file stays byte for byte. Raises BadInput if the file can't be read or its marks are damaged.
     """
     before = _read(path)
     newline = "\r\n" if before is not None and "\r\n" in before else "\n"
-    block = block_of(pages).replace("\n", newline)
+    block = render_block(pages).replace("\n", newline)
     lines = sum(len(lessons) for page in pages for _, lessons in page.parts)
     if before is not None and (lines or _MARK.search(before)):
         after = with_block(before, block, newline, path)
@@ -80,12 +80,12 @@ def difference(update: Update) -> list[str]:
     return list(unified_diff(before, after, name if update.before is not None else "/dev/null", name, lineterm=""))
 
 
-def outside(text: str) -> str:
+def without_block(text: str) -> str:
     """Return the text of a file without the block that an export wrote."""
     return _BLOCK.sub("", text)
 
 
-def block_of(pages: Sequence[InstructionPage]) -> str:
+def render_block(pages: Sequence[InstructionPage]) -> str:
     """Render the marked block."""
     lines = [BEGINS, "## Lessons from earlier runs", ""]
     for page in pages:
@@ -185,11 +185,11 @@ def _tasks_of_yaml(text: str) -> Iterator[str]:
             yield line.strip().partition(":")[0]
 
 
-def _of_json(*place: str) -> Callable[[str], list[str]]:
+def _json_commands(*place: str) -> Callable[[str], list[str]]:
     return lambda text: _names(_parsed(json.loads, text), place)
 
 
-def _of_toml(*place: str) -> Callable[[str], list[str]]:
+def _toml_commands(*place: str) -> Callable[[str], list[str]]:
     return lambda text: _names(_parsed(tomllib.loads, text), place)
 
 
@@ -206,7 +206,7 @@ def _names(tree: object, place: tuple[str, ...]) -> list[str]:
     return [str(name) for name in cast("Mapping[str, object]", tree)] if isinstance(tree, Mapping) else []
 
 
-def _of_pyproject(text: str) -> list[str]:
+def _pyproject_commands(text: str) -> list[str]:
     tree = _parsed(tomllib.loads, text)
     places = (("tool", "poe", "tasks"), ("tool", "pdm", "scripts"), ("tool", "taskipy", "tasks"))
     return [name for place in places for name in _names(tree, place)]
@@ -216,11 +216,11 @@ _MISE = ("mise run", "mise r", "mise")
 _READERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], Iterable[str]]]] = {
     **dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), (("make",), _targets)),
     **dict.fromkeys(("justfile", "Justfile", ".justfile"), (("just",), _targets)),
-    **dict.fromkeys(("mise.toml", ".mise.toml", ".config/mise.toml"), (_MISE, _of_toml("tasks"))),
+    **dict.fromkeys(("mise.toml", ".mise.toml", ".config/mise.toml"), (_MISE, _toml_commands("tasks"))),
     **dict.fromkeys(("Taskfile.yml", "Taskfile.yaml"), (("task",), _tasks_of_yaml)),
-    "package.json": (("npm run", "npm", "pnpm run", "pnpm", "yarn run", "yarn", "bun run"), _of_json("scripts")),
-    "composer.json": (("composer run", "composer"), _of_json("scripts")),
-    "deno.json": (("deno task",), _of_json("tasks")),
-    "pyproject.toml": (("poe", "uv run poe", "pdm run", "task", "uv run task"), _of_pyproject),
+    "package.json": (("npm run", "npm", "pnpm run", "pnpm", "yarn run", "yarn", "bun run"), _json_commands("scripts")),
+    "composer.json": (("composer run", "composer"), _json_commands("scripts")),
+    "deno.json": (("deno task",), _json_commands("tasks")),
+    "pyproject.toml": (("poe", "uv run poe", "pdm run", "task", "uv run task"), _pyproject_commands),
 }
 """For each file: the commands that run its tasks, and the function that reads the tasks' names."""

@@ -18,7 +18,7 @@ from ireneo.faces.cli.files import (
     FoundLog,
     LogTally,
     log_on_stderr,
-    opened,
+    open_input,
     search,
     warn,
     warn_of_faults,
@@ -37,7 +37,7 @@ from ireneo.faces.cli.options import (
     flag,
     open_existing,
     option,
-    project_meant,
+    resolve_project,
     session_named,
 )
 from ireneo.faces.cli.output import (
@@ -50,11 +50,11 @@ from ireneo.faces.cli.output import (
     day_of,
     day_start,
     one_line,
-    picked,
+    pick_attributes,
     plain,
     secret_lines,
 )
-from ireneo.faces.cli.place import Database, database, is_there, room_for, shown
+from ireneo.faces.cli.place import Database, database, exists, make_folder, shown
 from ireneo.faces.cli.work import Asking
 from ireneo.plumbing import instructions, is_story, project_named, said_once
 
@@ -201,16 +201,16 @@ def learn(
     tally = LearningTally()
     found = [each for each in search(logs or [], format, tally) if not _is_story(each, tally)]
     path = database(stored.db)
-    if not logs and not is_there(path):
+    if not logs and not exists(path):
         raise BadInput(f"There is no database {shown(path)} to learn from; name logs, such as ~/.claude/projects.")
     if logs and not found:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
     if found or not logs:
         with (
             log_on_stderr(),
-            asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
+            asking.memory(make_folder(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
         ):
-            learn_from(memory, found, tally, on, project_meant(project) if project else "", quiet=as_json)
+            learn_from(memory, found, tally, on, resolve_project(project) if project else "", quiet=as_json)
     if logs and tally.unread and not (tally.files or tally.known):
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     return Answer(tally, list(tally_lines(tally, path)), failed=bool(tally.unread))
@@ -238,7 +238,8 @@ def learn_from(
 
     faults: list[tuple[int, str]] = []
     logs = [
-        GivenLog(place=opened(each.given), format=each.log, name=each.name, skip_empty=each.searched) for each in found
+        GivenLog(place=open_input(each.given), format=each.log, name=each.name, skip_empty=each.searched)
+        for each in found
     ]
     log_of = {id(given): each for given, each in zip(logs, found, strict=True)}
     width = console().width
@@ -353,7 +354,7 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
     if exporting.export is not None or not which.all:
         found = [each for each in found if not each.guard_only]
     if exporting.export is not None:
-        found = _exported(exporting.export, found, exporting, since, project)
+        found = _export_lessons(exporting.export, found, exporting, since, project)
         return Answer([lesson_answer(each) for each in found], ())
     if since is not None:
         found, guarded = (
@@ -376,16 +377,16 @@ def _project_of(memory: Memory, exporting: Exporting) -> str | None:
     named = project_named(str(repository.resolve()))
     known = sorted({run.project for run in memory.runs() if run.project})
     if named and named not in known and len(known) > 1:
-        raise BadInput(_none_of(named, known))
+        raise BadInput(_no_lessons_text(named, known))
     return named if named in known else None
 
 
-def _none_of(project: str, known: Sequence[str]) -> str:
+def _no_lessons_text(project: str, known: Sequence[str]) -> str:
     named = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
     return f"No run of project {project} was learned from; name one of {named} with --project."
 
 
-def _exported(
+def _export_lessons(
     file: Path, found: Sequence[Lesson], exporting: Exporting, since: datetime | None, project: str | None
 ) -> list[Lesson]:
     """Write the most useful lessons into `file`, or show what that would change; returns them."""
@@ -393,18 +394,18 @@ def _exported(
         INSTRUCTIONS,
         commands_of,
         difference,
-        outside,
+        plan_update,
         repository_of,
         texts_of,
-        updated,
+        without_block,
     )
     from ireneo.faces.cli.screens.lists import show_difference
 
     repository = exporting.repo or repository_of(file)
     beside = [folder / name for folder in (file.parent, repository) for name in INSTRUCTIONS]
-    said = [outside(text) for text in texts_of([file, *beside])]
+    said = [without_block(text) for text in texts_of([file, *beside])]
     pages = instructions(found, said, commands_of(repository), since, project or "")
-    update = updated(file, pages)
+    update = plan_update(file, pages)
     if exporting.diff:
         show_difference(difference(update))
         did = "It would change nothing in" if update.is_same else "It would put into"
@@ -419,10 +420,10 @@ def _exported(
 
 def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
-    about = picked(lesson, "id project projects task_type lesson category is_ruling conditions standing")
-    about |= picked(lesson, "seen met last_seen")
-    sources = [picked(each, "session message quote") for each in lesson.sources]
-    return about | {"sources": sources} | picked(lesson, "reviewed guard_only state against")
+    about = pick_attributes(lesson, "id project projects task_type lesson category is_ruling conditions standing")
+    about |= pick_attributes(lesson, "seen met last_seen")
+    sources = [pick_attributes(each, "session message quote") for each in lesson.sources]
+    return about | {"sources": sources} | pick_attributes(lesson, "reviewed guard_only state against")
 
 
 Tool = Annotated[str, argument("TOOL", "The tool to be called.", shown=False)]
@@ -464,17 +465,17 @@ def check(tool: Tool = "", arguments: Arguments = "", *, about: CallPlace, store
         told = found is None and not runs and bool(memory.memories(kind="failure", limit=1))
     if found is not None:
         return Answer(found, plain(f"{found.markdown}\n"))
-    return Answer(found, lambda: _show_silence(runs, about.project, told=told))
+    return Answer(found, lambda: _show_no_advice(runs, about.project, told=told))
 
 
-def _show_silence(runs: Sequence[LearnedRun], project: str, *, told: bool) -> None:
+def _show_no_advice(runs: Sequence[LearnedRun], project: str, *, told: bool) -> None:
     """Say that nothing is known against a call; warn if there is no run and no remembered failure of its project."""
     here = Scoped(project=project or None).name
     known = sorted({run.project for run in runs if run.project})
     if not runs and not told:
         warn("No run was learned from yet; `ireneo learn` imports them.")
     elif here and known and here not in known:
-        warn(_none_of(here, known))
+        warn(_no_lessons_text(here, known))
     sys.stdout.write("Nothing is known about it.\n")
 
 

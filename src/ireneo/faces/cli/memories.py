@@ -34,10 +34,10 @@ from ireneo.faces.cli.options import (
     open_existing,
     open_memory,
     option,
-    project_meant,
-    session_asked,
+    parse_session,
+    resolve_project,
     tokens,
-    tried,
+    try_work,
 )
 from ireneo.faces.cli.output import (
     Answer,
@@ -47,7 +47,7 @@ from ireneo.faces.cli.output import (
     day_start,
     local_time,
     one_line,
-    picked,
+    pick_attributes,
     secret_lines,
     short,
     waiting,
@@ -122,20 +122,17 @@ class RememberOptions(Struct, frozen=True, kw_only=True):
         given = asdict(self)
         general, labels = given.pop("general"), given.pop("label")
         here = "" if self.session else project_here(str(Path.cwd()))
-        project = GENERAL if general else project_meant(self.project) if self.project else here
+        project = GENERAL if general else resolve_project(self.project) if self.project else here
         given |= {"at": day_start(self.at), "until": day_start(self.until), "project": project, "labels": labels}
         return cast("MemoryDetails", {name: value for name, value in given.items() if value not in (None, "", False)})
 
 
 def remember(text: NewMemory, keep_secrets: KeepSecrets = False, *, telling: RememberOptions, stored: Stored) -> Answer:
-    """Write a memory.
-
-    Says what was done and why. What is known already is never doubled: it counts once more.
-    """
+    """Write a memory. Says what was done and why. What is known already is never doubled: it counts once more."""
     details = telling.details()
     words = _stdin() if text == STDIN else text
     path = database(stored.db)
-    done = tried(path, stored.space, lambda memory: memory.remember(words, **details), keep_secrets=keep_secrets)
+    done = try_work(path, stored.space, lambda memory: memory.remember(words, **details), keep_secrets=keep_secrets)
     lines = [*remembered_lines(done), *secret_lines(done.redacted)]
     if done.names_no_call:
         lines.append("It names no command, so `ireneo check` won't warn of it: tell it with the command in `marks`.")
@@ -153,13 +150,13 @@ def _stdin() -> str:
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
     """How an offered memory was settled, as JSON."""
-    changed = [picked(each, "id state reason stale") for each in done.changed]
+    changed = [pick_attributes(each, "id state reason stale") for each in done.changed]
     about: dict[str, object] = {"changed": changed}
     if done.more:
         about["more"] = [remembered_answer(each) for each in done.more]
     if done.redacted:
         about["redacted"] = done.redacted
-    return picked(done, "did reason") | picked(done.record, "id kind text at state") | about
+    return pick_attributes(done, "did reason") | pick_attributes(done.record, "id kind text at state") | about
 
 
 def remembered_lines(done: Remembered) -> list[str]:
@@ -222,7 +219,7 @@ def recall(
     at, project = day_end(wish.at), scoped.seen_by(wish.viewpoint)
 
     def find(memory: Memory, question: str) -> RecallResults:
-        session, branch = session_asked(memory, wish.session)
+        session, branch = parse_session(memory, wish.session)
         found = memory.recall(
             question,
             **{**asdict(wish), "at": at, "session": session, "branch": branch},
@@ -276,7 +273,7 @@ def recalled_answer(found: RecallHit) -> dict[str, object]:
         "against": found.against,
         "parts": dict(found.parts),
     }
-    return picked(found, "id kind text score at session sources") | {
+    return pick_attributes(found, "id kind text score at session sources") | {
         name: value for name, value in besides.items() if value
     }
 
@@ -330,7 +327,7 @@ def history(
     with open_existing(stored) as memory:
         facts = memory.history(subject, attribute, at=held, believed_at=known, project=scoped.name, undone=undone)
         hint = "" if facts else scoped.hint(memory)
-        naming = "" if facts else _naming(memory, subject, scoped)
+        naming = "" if facts else _mentions_note(memory, subject, scoped)
         own = not facts and _is_own_name(memory, subject, scoped)
     words = [subject, *([attribute] if attribute else [])]
     words += [f"at {local_time(held)}"] if held else []
@@ -340,12 +337,12 @@ def history(
     none = none or f"Nothing is known of {title}.{hint}"
     if own:
         only = f" --attribute {shlex.quote(attribute)}" if attribute else ""
-        none = f"{one_line(subject)} is what the user is called: `ireneo history user{only}{_there(scoped)}`."
+        none = f"{one_line(subject)} is what the user is called: `ireneo history user{only}{_scope_options(scoped)}`."
     now = datetime.now().astimezone()
     return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, none))
 
 
-def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
+def _mentions_note(memory: Memory, subject: str, scoped: Scoped) -> str:
     """Say how many memories name a subject and which command lists them; empty if none does."""
     found = memory.memories(text=subject, project=scoped.name, limit=MOST_NAMING)
     named = re.compile(rf"(?<!\w){re.escape(subject)}(?!\w)", re.IGNORECASE)
@@ -353,7 +350,7 @@ def _naming(memory: Memory, subject: str, scoped: Scoped) -> str:
     if not number:
         return ""
     name = "1 memory names" if number == 1 else f"{number:,}{' or more' if found.after else ''} memories name"
-    return f"{name} it: `ireneo memories --text {shlex.quote(subject)}{_there(scoped)}`."
+    return f"{name} it: `ireneo memories --text {shlex.quote(subject)}{_scope_options(scoped)}`."
 
 
 def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
@@ -363,7 +360,7 @@ def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
     return any(asked in (name, name.partition(" ")[0]) for name in names)
 
 
-def _there(scoped: Scoped) -> str:
+def _scope_options(scoped: Scoped) -> str:
     """The options with which another command searches in the same place."""
     everywhere = " --all-projects" if scoped.all_projects else ""
     return f" --project {shlex.quote(scoped.project)}" if scoped.project else everywhere
@@ -371,10 +368,10 @@ def _there(scoped: Scoped) -> str:
 
 def _fact(fact: Fact) -> dict[str, object]:
     return (
-        picked(fact.record, "id text subject attribute value state reason")
-        | picked(fact, "against")
-        | picked(fact.period, "start end")
-        | picked(fact, "believed_from believed_to")
+        pick_attributes(fact.record, "id text subject attribute value state reason")
+        | pick_attributes(fact, "against")
+        | pick_attributes(fact.period, "start end")
+        | pick_attributes(fact, "believed_from believed_to")
     )
 
 
@@ -398,10 +395,10 @@ def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
     with open_existing(stored) as memory:
         if past:
             away = memory.archived(limit)
-            data = [picked(each, "id kind text archived_at archived_why") for each in away]
+            data = [pick_attributes(each, "id kind text archived_at archived_why") for each in away]
             return Answer(data, partial(show_archived, away, stored.space))
         found = memory.archive_candidates(limit)
-    data = [picked(each.record, "id kind text") | picked(each, "retention reason") for each in found]
+    data = [pick_attributes(each.record, "id kind text") | pick_attributes(each, "retention reason") for each in found]
     return Answer(data, partial(show_fading, found, stored.space))
 
 
@@ -432,10 +429,7 @@ class MemoryChoice(Struct, frozen=True, kw_only=True):
 
 
 def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
-    """List memories, the newest first.
-
-    Those of this folder's project, and general ones.
-    """
+    """List memories, the newest first. Those of this folder's project, and general ones."""
     from ireneo.faces.cli.screens.lists import show_memories
 
     with open_existing(stored) as memory:
@@ -463,7 +457,11 @@ def _memory(record: Record) -> dict[str, object]:
         "id kind text state reason subject attribute value at recorded origin trust confidence labels pinned archived"
     )
     projects = sorted({each for each in record.projects if each})
-    return picked(record, names) | {"projects": projects, "sessions": record.sessions, "sources": record.sources}
+    return pick_attributes(record, names) | {
+        "projects": projects,
+        "sessions": record.sessions,
+        "sources": record.sources,
+    }
 
 
 Id = Annotated[str, argument("ID", "The memory, by its id or the beginning of it.", known=memories_begun)]
@@ -497,7 +495,7 @@ def update(
         raise BadInput("--project names one project and --general means all; give one of them.")
     if wording.no_labels and wording.label:
         raise BadInput("--label gives it labels and --no-labels takes them away; give one of them.")
-    project = GENERAL if wording.general else wording.project and project_meant(wording.project)
+    project = GENERAL if wording.general else wording.project and resolve_project(wording.project)
     with open_memory(existing(stored.db), stored.space, keep_secrets=keep_secrets) as memory:
         done = memory.update(
             id,
@@ -510,7 +508,7 @@ def update(
             pinned=wording.pin,
             at=day_start(wording.at),
         )
-    return _changed(done, "Changed")
+    return _change_answer(done, "Changed")
 
 
 MergedIds = Annotated[
@@ -530,10 +528,10 @@ def merge(
     """
     with open_existing(stored) as memory:
         done = memory.merge(ids, text=text)
-    return _changed(done, f"Merged {counted(len(ids), 'memory')} into")
+    return _change_answer(done, f"Merged {counted(len(ids), 'memory')} into")
 
 
-def _changed(done: Record, did: str) -> Answer:
+def _change_answer(done: Record, did: str) -> Answer:
     projects = sorted({"all projects" if each == GENERAL else each for each in done.projects if each})
     about = [done.kind, done.state, *projects, *(f"#{each}" for each in done.labels), *(["pinned"] * done.pinned)]
     return Answer(_memory(done), f"{did}: {short(done.id)} ({', '.join(about)})  {one_line(done.text)}")
@@ -563,11 +561,15 @@ def delete(
             with waiting("Deleting …"):
                 done = memory.delete(ids, source=source)
     data: dict[str, object] = {"deleted": [] if preview else [each.id for each in done.memories]}
-    data["sources"] = [picked(each, "session message text") for each in done.sources]
-    return Answer(data | picked(done, "preview complete note"), _deleted(done), failed=not (preview or done.complete))
+    data["sources"] = [pick_attributes(each, "session message text") for each in done.sources]
+    return Answer(
+        data | pick_attributes(done, "preview complete note"),
+        _deletion_lines(done),
+        failed=not (preview or done.complete),
+    )
 
 
-def _deleted(done: Deleted) -> list[str]:
+def _deletion_lines(done: Deleted) -> list[str]:
     did = "Would be deleted" if done.preview else "Deleted"
     lines = [f"{did}: {counted(len(done.memories), 'memory')}."]
     lines += [f"{short(each.id)}  {one_line(each.text)}" for each in done.memories]

@@ -15,8 +15,8 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
-from ireneo.faces.cli.output import Answer, counted, hushed, one_line, write_json
-from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, is_there, place_of, room_for
+from ireneo.faces.cli.output import Answer, counted, one_line, quiet_progress, write_json
+from ireneo.faces.cli.place import DEFAULT_SPACE, Database, existing, exists, make_folder, place_of
 from ireneo.plumbing import GENERAL, project_here
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def as_command(function: Callable[..., Answer | None]) -> Callable[..., None]:
         as_json = given.get("as_json") if "as_json" in parameters else given.pop("as_json", False)
         for name, kind in groups.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-        with hushed(bool(as_json)):
+        with quiet_progress(bool(as_json)):
             answer = function(**given)
         if answer is None:
             return
@@ -139,7 +139,7 @@ def _completed(
     # Pressing Tab must not print an error; the command itself will report it.
     with suppress(IreneoError):
         path = place_of(ctx.params.get("db")).path
-        if is_there(path):
+        if exists(path):
             with sync.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
                 yield from [(id, about) for id, about in known(memory) if id.startswith(incomplete)]
 
@@ -238,7 +238,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
         if self.all_projects and self.project is not None:
             raise BadInput("--project names one project and --all-projects means all; give one of them.")
         if self.project is not None:
-            return project_meant(self.project)
+            return resolve_project(self.project)
         return None if self.all_projects else project_here(str(Path.cwd())) or None
 
     def place(self, space: str) -> str:
@@ -280,7 +280,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
         )
 
 
-def project_meant(given: str) -> str:
+def resolve_project(given: str) -> str:
     """Return the name of a project as it is, and a folder such as `.` as an absolute path."""
     return str(Path(given).resolve()) if given.startswith(".") else given
 
@@ -310,12 +310,12 @@ def open_memory(path: Database, space: str, *, embedder: str | None = None, keep
     from ireneo import sync
 
     keep = keeps_secrets(keep_secrets)
-    return sync.open(room_for(path), space=space, embedder=embedder_named(embedder), keep_secrets=keep)
+    return sync.open(make_folder(path), space=space, embedder=embedder_named(embedder), keep_secrets=keep)
 
 
-def tried(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
+def try_work(path: Database, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
     """Do `work` on the memory at `path`. If that would create the database, try it in memory first."""
-    if not is_there(path):
+    if not exists(path):
         with open_memory(TRIAL, space, keep_secrets=keep_secrets) as memory:
             work(memory)
     with open_memory(path, space, keep_secrets=keep_secrets) as memory:
@@ -350,11 +350,11 @@ def session_named(memory: Memory, name: str) -> Session:
     if name in ids:
         return memory.session(name)
     wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
-    id = _chosen(ids, wished, memory.space)
+    id = _only_session(ids, wished, memory.space)
     return memory.session(id, branch=branch, must_exist=True) if branch else memory.session(id)
 
 
-def session_asked(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
+def parse_session(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
     """Return the session and branch that are meant; the session need not be stored, as memories may name others."""
     if name is None:
         return None, None
@@ -372,7 +372,7 @@ def title_of(session: Session) -> str:
     return session.id if session.branch == MAIN else f"{session.id}{BRANCH}{session.branch}"
 
 
-def _chosen(ids: list[str], wished: str, space: str) -> str:
+def _only_session(ids: list[str], wished: str, space: str) -> str:
     if not wished:
         raise BadInput("The name of the session is empty; `sessions` lists those there are.")
     if wished in ids:

@@ -128,7 +128,7 @@ def write_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def picked(of: object, names: str) -> dict[str, object]:
+def pick_attributes(of: object, names: str) -> dict[str, object]:
     """Return the attributes of `of` that `names` lists, separated by spaces."""
     return {name: getattr(of, name) for name in names.split()}
 
@@ -313,7 +313,7 @@ _hushed = ContextVar("hushed", default=False)
 
 
 @contextmanager
-def hushed(wanted: bool) -> Iterator[None]:
+def quiet_progress(wanted: bool) -> Iterator[None]:
     """Suppress progress lines, for a program that reads JSON."""
     before = _hushed.set(wanted)
     try:

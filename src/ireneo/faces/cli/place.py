@@ -49,10 +49,10 @@ def place_of(given: str | Path | None, environ: Mapping[str, str] | None = None)
     """
     environ = os.environ if environ is None else environ
     if given is not None:
-        return DatabasePlace(_at_home(given), "it was named with --db")
+        return DatabasePlace(_expand_path(given), "it was named with --db")
     if named := environ.get(VARIABLE):
-        return DatabasePlace(_at_home(named), f"{VARIABLE} names it")
-    if _is_ours(here := Path(FILE)):
+        return DatabasePlace(_expand_path(named), f"{VARIABLE} names it")
+    if _is_ireneo_database(here := Path(FILE)):
         note = f"Using the {FILE} in this folder; `ireneo path --help` says how to use another."
         return DatabasePlace(here, f"there is a {FILE} in this folder", note)
     note = ""
@@ -64,7 +64,7 @@ def place_of(given: str | Path | None, environ: Mapping[str, str] | None = None)
         if not hasattr(os, "getuid") or inside.stat().st_uid == os.getuid():
             return DatabasePlace(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
         note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
-    return DatabasePlace(own_place(), "your own database, used in folders that have none", note)
+    return DatabasePlace(user_database(), "your own database, used in folders that have none", note)
 
 
 def database(given: str | Path | None) -> Database:
@@ -84,14 +84,14 @@ def say_once(note: str) -> None:
 def existing(given: str | Path | None) -> Database:
     """Return the database to use. Raises BadInput if it does not exist, because reading must not create one."""
     path = database(given)
-    if not is_there(path):
+    if not exists(path):
         raise BadInput(
             f"There is no database {shown(path)}; create one with `ireneo import LOG`, or name another with --db."
         )
     return path
 
 
-def is_there(path: Database) -> bool:
+def exists(path: Database) -> bool:
     """Whether there is a file at `path`; always true for a server. Raises Unreachable."""
     if isinstance(path, str):
         return True
@@ -101,12 +101,12 @@ def is_there(path: Database) -> bool:
         raise Unreachable(f"{shown(path)} can't be reached: {fault.strerror}.") from fault
 
 
-def whole(path: Database) -> str:
+def absolute(path: Database) -> str:
     """Return the absolute path; for a server the address without its password."""
     return shown(path) if isinstance(path, str) else str(path.absolute())
 
 
-def room_for(path: Database) -> Database:
+def make_folder(path: Database) -> Database:
     """Create the folder of a database, for its user alone; returns the path."""
     if isinstance(path, str):
         return path
@@ -118,7 +118,7 @@ def room_for(path: Database) -> Database:
     return path
 
 
-def own_place(system: PlatformDirsABC | None = None) -> Path:
+def user_database(system: PlatformDirsABC | None = None) -> Path:
     r"""Return the user's own database, in the data folder of `system` (this one). Raises BadInput without a home.
 
     `~/.local/share/ireneo` or in `XDG_DATA_HOME`, `~/Library/Application Support/ireneo`, `%LOCALAPPDATA%\ireneo`.
@@ -145,7 +145,7 @@ def shown(path: Database) -> str:
     return str(path)
 
 
-def _at_home(given: str | Path) -> Database:
+def _expand_path(given: str | Path) -> Database:
     if isinstance(given, str):
         if given.startswith(SERVERS):
             return given
@@ -160,7 +160,7 @@ def _at_home(given: str | Path) -> Database:
         raise BadInput(f"{given} is in a home folder that is not known; give the whole path.") from None
 
 
-def _is_ours(file: Path) -> bool:
+def _is_ireneo_database(file: Path) -> bool:
     """Whether a file is a database of Ireneo, since other programs use the same file name."""
     place, mark = _OURS
     try:

@@ -63,7 +63,7 @@ def review(
     whatever later runs show; what is reworded keeps its evidence. Without a terminal: --keep, --drop and --edit; with
     --json alone, those that were not reviewed yet.
     """
-    counts, given = ReviewCounts(), [*_given(word)]
+    counts, given = ReviewCounts(), [*_given_verdicts(word)]
     if not given and not as_json and not is_interactive():
         raise BadInput("There is nobody to ask; give --keep ID, --drop ID or --edit ID --text WORDS.")
     with open_existing(stored) as memory:
@@ -80,7 +80,7 @@ def review(
     return Answer([lesson_answer(each) for each in unseen], _summary(counts))
 
 
-def _given(word: Word) -> list[tuple[str, Verdict, str]]:
+def _given_verdicts(word: Word) -> list[tuple[str, Verdict, str]]:
     kept: list[tuple[str, Verdict, str]] = [(id, "keep", "") for id in word.keep or ()]
     edited: list[tuple[str, Verdict, str]] = [(word.edit, "edit", word.text)] if word.edit is not None else []
     if word.text and not edited:

@@ -15,7 +15,7 @@ import ireneo
 from ireneo.errors import BadInput, MissingExtra
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.options import As, From, Prices, Stored, embedder_named, flag, keeps_secrets, option, tokens
-from ireneo.faces.cli.place import database, room_for
+from ireneo.faces.cli.place import database, make_folder
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def mcp(project: Project = "", viewpoint: As = "", session: From = None, *, stor
 
     async def serve() -> None:
         async with ireneo.open(
-            room_for(database(stored.db)),
+            make_folder(database(stored.db)),
             space=stored.space,
             embedder=embedder_named(None),
             keep_secrets=keeps_secrets(False),
@@ -111,7 +111,7 @@ def proxy(
         from ireneo.faces.proxy.sessions import ProxySettings
     import asyncio
 
-    db = room_for(database(stored.db))
+    db = make_folder(database(stored.db))
     settings = ProxySettings(**asdict(lists))
     keep_secrets = keeps_secrets(False)
     asyncio.run(serve(to, settings, **asdict(listening), db=db, space=stored.space, keep_secrets=keep_secrets))

@@ -24,7 +24,7 @@ from ireneo.faces.cli.options import (
     title_of,
     tokens,
 )
-from ireneo.faces.cli.output import Answer, console, picked, printable, short, waiting
+from ireneo.faces.cli.output import Answer, console, pick_attributes, printable, short, waiting
 
 if TYPE_CHECKING:
     from ireneo.sync import Session
@@ -38,7 +38,8 @@ def sessions(*, stored: Stored) -> Answer:
     with open_existing(stored) as memory:
         infos = memory.sessions()
     data = [
-        {"id": info.key.session} | picked(info, "project source messages tokens first_at last_at") for info in infos
+        {"id": info.key.session} | pick_attributes(info, "project source messages tokens first_at last_at")
+        for info in infos
     ]
     return Answer(data, lambda: show_sessions(infos, stored.space))
 
@@ -65,7 +66,7 @@ def tree(session: SessionName, preset: Preset = None, viewpoint: Remembering = "
         title, found = title_of(named), named.tree(preset, viewpoint)
     title = f"{title} · as {viewpoint}" if viewpoint else title
     names = "session branch preset head messages tokens live behind nodes branches threads"
-    return Answer(picked(found, names), lambda: show_tree(console(), found, title))
+    return Answer(pick_attributes(found, names), lambda: show_tree(console(), found, title))
 
 
 Place = Annotated[str, argument("TO", "A message's id, the beginning of it, the id that its log gave it, or root.")]
@@ -74,25 +75,19 @@ NewBranch = Annotated[str, argument("NAME", "The name of the new branch.")]
 
 
 def rewind(session: SessionName, to: Place, *, stored: Stored) -> Answer:
-    """Go back to a message of a session.
-
-    Later messages stay in the log, and out of every context.
-    """
+    """Go back to a message of a session. Later messages stay in the log, and out of every context."""
     with open_session(stored, session) as named:
         named.rewind(to)
-        return _head_of(named)
+        return _head_answer(named)
 
 
 def fork(session: SessionName, name: NewBranch, at: At = None, *, stored: Stored) -> Answer:
-    """Make a branch that begins at a message.
-
-    Look at it as SESSION@NAME.
-    """
+    """Make a branch that begins at a message. Look at it as SESSION@NAME."""
     with open_session(stored, session) as named:
-        return _head_of(named.fork(name, at=at))
+        return _head_answer(named.fork(name, at=at))
 
 
-def _head_of(session: Session) -> Answer:
+def _head_answer(session: Session) -> Answer:
     head = session.branches()[session.branch]
     data: dict[str, object] = {"session": session.id, "branch": session.branch, "message": head.id if head else None}
     data |= {
@@ -114,23 +109,17 @@ Claim = Annotated[str, option("--claim", "WORDS", "Only this is wrong, in the bl
 
 
 def pin(session: SessionName, text: RuleText, *, stored: Stored) -> Answer:
-    """Pin a rule: every context shows it.
-
-    Word for word, from the session's head on, until it is released.
-    """
+    """Pin a rule: every context shows it. Word for word, from the session's head on, until it is released."""
     with open_session(stored, session) as named:
         made = named.pin(text)
-    return _annotated(named, made, f"Pinned in {title_of(named)} as {short(made.id)}: {made.text}")
+    return _annotation_answer(named, made, f"Pinned in {title_of(named)} as {short(made.id)}: {made.text}")
 
 
 def release(session: SessionName, pin: PinNamed, *, stored: Stored) -> Answer:
-    """Release a pin: it no longer holds.
-
-    Works for pins found in the messages as well as for those set by hand.
-    """
+    """Release a pin: it no longer holds. Works for pins found in the messages as well as for those set by hand."""
     with open_session(stored, session) as named:
         made = named.release(pin)
-    return _annotated(named, made, f"Released in {title_of(named)}: {made.text}")
+    return _annotation_answer(named, made, f"Released in {title_of(named)}: {made.text}")
 
 
 def dispute(session: SessionName, id: Block, reason: Reason, claim: Claim = "", *, stored: Stored) -> Answer:
@@ -142,13 +131,13 @@ def dispute(session: SessionName, id: Block, reason: Reason, claim: Claim = "", 
         made = named.dispute(id, reason, claim=claim)
     what = f"“{claim}” in {short(id)}" if claim else short(id)
     until = "until a model has written it again (`ireneo summarise`)."
-    return _annotated(named, made, f"{what} is shown as disputed in {title_of(named)}, {until}")
+    return _annotation_answer(named, made, f"{what} is shown as disputed in {title_of(named)}, {until}")
 
 
-def _annotated(session: Session, made: Annotation, sentence: str) -> Answer:
+def _annotation_answer(session: Session, made: Annotation, sentence: str) -> Answer:
     place = {"session": session.id, "branch": session.branch}
     about = {"text": made.text, "at": made.at or None, "about": made.about, "claim": made.claim}
-    return Answer(picked(made, "id kind") | place | about, sentence)
+    return Answer(pick_attributes(made, "id kind") | place | about, sentence)
 
 
 def pins(session: SessionName, *, stored: Stored) -> Answer:
@@ -166,7 +155,7 @@ def pins(session: SessionName, *, stored: Stored) -> Answer:
 def _pin(session: Session, pin: ireneo.Pin) -> dict[str, object]:
     """A pin as JSON, with who set it, and in which turn."""
     message = session.expand(pin.source).messages[0] if pin.source else None
-    return picked(pin, "id text source") | {
+    return pick_attributes(pin, "id text source") | {
         "by_hand": pin.id.startswith("p_"),
         "role": message.role if message else "",
         "turn": message.turn if message else 0,
@@ -220,7 +209,7 @@ def expand(
         raise BadInput("--as asks for what a stored story's character remembers; leave out the file, or --as.")
     else:
         with waiting("Reading …"):
-            opened = _in_file(file, id, session, budget, format)
+            opened = _look_up_in_file(file, id, session, budget, format)
     behind = opened.expanded
     data = {
         "id": id,
@@ -235,7 +224,7 @@ def expand(
     return Answer(data, lambda: show(opened))
 
 
-def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
+def _look_up_in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
     """Look up an id in a temporary memory: the same messages make the same blocks with the same ids."""
     from ireneo import sync
     from ireneo.types import LookupResult
@@ -267,10 +256,7 @@ StoryText = Annotated[str, argument("TEXT", "The new text of the summary.")]
 
 
 def edit(session: SessionName, id: StoryBlock, text: StoryText, *, stored: Stored) -> Answer:
-    """Write a summary of a story by hand.
-
-    Your words replace all others, until the summary is disputed.
-    """
+    """Write a summary of a story by hand. Your words replace all others, until the summary is disputed."""
     with open_session(stored, session) as named:
         made, title = named.edit(id, text), title_of(named)
     data = {"id": made.id, "summary": id, "text": made.text, "first": made.since, "last": made.at_position}
@@ -302,7 +288,7 @@ def list_threads(
     with open_session(stored, session) as named:
         title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
     none = f"No thread is open in {title}; they are found with its summaries, which `ireneo work` writes."
-    return Answer([picked(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
+    return Answer([pick_attributes(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
 
 
 def _thread_lines(threads: Sequence[StoryThread]) -> Iterator[str]:
@@ -330,7 +316,7 @@ def add_thread(
     with open_session(stored, session) as named:
         made = named.add_thread(kind, text, who=who, whom=whom, known_to=names)
         title = title_of(named)
-    return Answer(picked(made, _THREAD), f"Added to {title} as {short(made.id)}: {made.text}")
+    return Answer(pick_attributes(made, _THREAD), f"Added to {title} as {short(made.id)}: {made.text}")
 
 
 def add_canon(session: SessionName, text: ThreadText, known_to: KnownTo = "", *, stored: Stored) -> Answer:
@@ -344,11 +330,11 @@ def edit_thread(
     """Reword a thread, or a fixed fact."""
     with open_session(stored, session) as named:
         made = named.edit_thread(thread, text, who=who, whom=whom)
-    return Answer(picked(made, _THREAD), f"{short(made.id)} now reads: {made.text}")
+    return Answer(pick_attributes(made, _THREAD), f"{short(made.id)} now reads: {made.text}")
 
 
 def resolve_thread(session: SessionName, thread: ThreadNamed, how: How = "", *, stored: Stored) -> Answer:
     """Say that a thread has ended, or that a fact no longer holds."""
     with open_session(stored, session) as named:
         made = named.resolve_thread(thread, how)
-    return Answer(picked(made, _THREAD), f"Resolved {short(made.id)}: {made.text}")
+    return Answer(pick_attributes(made, _THREAD), f"Resolved {short(made.id)}: {made.text}")

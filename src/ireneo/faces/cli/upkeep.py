@@ -38,12 +38,12 @@ from ireneo.faces.cli.output import (
     is_interactive,
     local_time,
     one_line,
-    picked,
+    pick_attributes,
     progress,
     short,
     waiting,
 )
-from ireneo.faces.cli.place import database, existing, is_there, place_of, room_for, shown, whole
+from ireneo.faces.cli.place import absolute, database, existing, exists, make_folder, place_of, shown
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Pruned
@@ -57,15 +57,15 @@ def path(db: Db = None) -> Answer:
     above it; your own place, where your system keeps the data of programs.
     """
     place = place_of(db)
-    there = is_there(place.path)
+    there = exists(place.path)
     made = "" if there else " It does not exist yet: `ireneo import`, `learn` and `remember` create it."
 
     def show() -> None:
         # Only the path on standard output, for scripts: sqlite3 "$(ireneo path)".
-        sys.stdout.write(f"{whole(place.path)}\n")
+        sys.stdout.write(f"{absolute(place.path)}\n")
         sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
 
-    return Answer({"path": whole(place.path), "why": place.why, "exists": there}, show)
+    return Answer({"path": absolute(place.path), "why": place.why, "exists": there}, show)
 
 
 From = Annotated[str, argument("FROM", "The database to read: a file, or postgresql://…", shown=False)]
@@ -84,7 +84,7 @@ def copy(source: From, target: Into, space: OfSpaces = None) -> Answer:
     path, other = existing(source), database(target)
     if path == other or (isinstance(path, Path) and isinstance(other, Path) and path.resolve() == other.resolve()):
         raise BadInput(f"{shown(path)} can't be copied into itself; name another database.")
-    other = room_for(other)
+    other = make_folder(other)
     with console(stderr=True).status("Copying …") as status:
         tally = asyncio.run(ireneo.copy(path, other, spaces=space, on_session=status.update))
     copied = [
@@ -165,7 +165,7 @@ def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = F
             else:
                 found = list(memory.doctor(repair=repair, quick=quick, on_progress=report))
     is_sound = all(each.kind == "note" or each.repaired for each in found)
-    findings = [picked(each, "kind session text repaired advice") for each in found]
+    findings = [pick_attributes(each, "kind session text repaired advice") for each in found]
     data = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": findings}
 
     def show() -> None:
@@ -256,7 +256,7 @@ def forget(
         for each in before.also:
             quoted = f"“{one_line(each.text)}” " if each.text.strip() else ""
             echo(f"  {short(each.id)}  {quoted}({one_line(each.why)})")
-    if not yes and not preview and (more := _asked_also(before)):
+    if not yes and not preview and (more := _ask_candidates(before)):
         taken += more
         with open_existing(stored) as memory:
             before = memory.forget(**target, also=taken, preview=True)
@@ -264,15 +264,15 @@ def forget(
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     note = f" {before.note}" if before.note else ""
     if preview:
-        would = _listed(before)
+        would = _list_counts(before)
         said = f"This would be forgotten: {would}.{note}" if would else f"Nothing is stored of {meant}."
         return Answer(before, one_line(said))
-    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is stored'}?{note}"
+    question = f"Forget {meant} for good: {_list_counts(before) or 'nothing of it is stored'}?{note}"
     if not yes and not confirm(question, what=meant):
         raise typer.Exit(1)
     with waiting("Deleting …"), open_existing(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
-    return Answer(done, one_line(_forgotten(done, meant)), failed=not done.complete)
+    return Answer(done, one_line(_forget_summary(done, meant)), failed=not done.complete)
 
 
 def _show_going(receipt: ErasureReceipt, name: str) -> None:
@@ -290,7 +290,7 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
         echo(f"  … and {len(receipt.going) - MOST_SHOWN:,} more")
 
 
-def _asked_also(receipt: ErasureReceipt) -> list[str]:
+def _ask_candidates(receipt: ErasureReceipt) -> list[str]:
     """Ask at the terminal which of the other sentences to delete too."""
     if not is_interactive():
         return []
@@ -298,8 +298,8 @@ def _asked_also(receipt: ErasureReceipt) -> list[str]:
     return [name for name in ids if confirm(f"Forget {short(name)} as well?", what=name)]
 
 
-def _forgotten(receipt: ErasureReceipt, meant: str) -> str:
-    listed = _listed(receipt)
+def _forget_summary(receipt: ErasureReceipt, meant: str) -> str:
+    listed = _list_counts(receipt)
     if not listed:
         return f"Nothing is stored of {meant}; nothing was deleted. {receipt.note}"
     left = "" if receipt.complete else " Some of it is still in the file."
@@ -319,7 +319,7 @@ _GONE = {
 }
 
 
-def _listed(receipt: ErasureReceipt) -> str:
+def _list_counts(receipt: ErasureReceipt) -> str:
     gone = receipt.what
     parts = [counted(number, *noun) for name, noun in _GONE.items() if (number := getattr(gone, name))]
     if gone.lessened:
@@ -341,8 +341,8 @@ def prune(session: SessionName, branch: Branch = "", yes: Yes = False, *, stored
         raise typer.Exit(1)
     with waiting("Deleting …"), open_session(stored, title) as named:
         done = named.prune(branch)
-    data = {"session": title, "dropped": branch or None} | picked(done, "messages tokens summaries")
-    return Answer(data, _pruned(title, branch, done))
+    data = {"session": title, "dropped": branch or None} | pick_attributes(done, "messages tokens summaries")
+    return Answer(data, _prune_summary(title, branch, done))
 
 
 def _prune_question(title: str, branch: str, due: Pruned) -> str:
@@ -353,7 +353,7 @@ def _prune_question(title: str, branch: str, due: Pruned) -> str:
     return f"Forget branch {branch} of {title}, and {deleted}, for good?"
 
 
-def _pruned(title: str, branch: str, done: Pruned) -> str:
+def _prune_summary(title: str, branch: str, done: Pruned) -> str:
     dropped = f"Branch {branch} of {title} is forgotten. " if branch else ""
     if not done.messages:
         return f"{dropped}Some branch leads to every message of {title}; nothing was deleted."

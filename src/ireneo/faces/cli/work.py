@@ -181,14 +181,16 @@ def work(
     where = replace(stored, db=str(existing(stored.db)))
     task = partial(_work, preset, embedder_named(embedder), hours, asking, where)
     made: Counter[str] = Counter()
-    tally = _tallied(task, hours.processes, made, as_json)
+    tally = _work_in_processes(task, hours.processes, made, as_json)
     if not as_json:
-        sys.stdout.write(_summed_up(tally) + _where(made, where))
+        sys.stdout.write(_work_summary(tally) + _project_note(made, where))
     if tally.passed_over or (tally.failed and not tally.texts):
         raise typer.Exit(1)
 
 
-def _tallied(task: Callable[[Report | None], None], processes: int, made: Counter[str], as_json: bool) -> WorkReport:
+def _work_in_processes(
+    task: Callable[[Report | None], None], processes: int, made: Counter[str], as_json: bool
+) -> WorkReport:
     """Do the task in several processes until it ends or is told to end; returns what was done.
 
     `made` counts the memories of each session.
@@ -247,7 +249,7 @@ def _work(
             )
 
 
-def _summed_up(tally: WorkReport) -> str:
+def _work_summary(tally: WorkReport) -> str:
     if tally.is_empty:
         return "Nothing was due.\n"
     spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
@@ -267,7 +269,7 @@ def _summed_up(tally: WorkReport) -> str:
     return "".join(f"{each}\n" for each in (*[f"{done}."] * bool(done), *named))
 
 
-def _where(made: Counter[str], stored: Stored) -> str:
+def _project_note(made: Counter[str], stored: Stored) -> str:
     """Say to which projects the memories belong, if `ireneo memories` would not list all of them in this folder."""
     here = Scoped().name
     if here is None or not made:

@@ -114,12 +114,12 @@ def work_together(processes: int, work: Callable[[Report], object], report: Call
     crew = [WorkerProcess(work) for _ in range(processes)]
     try:
         while any(each.process is not None or each.begins_at is not None for each in crew):
-            _look_after(crew, report)
+            _supervise(crew, report)
     finally:
         _end(crew, report)
 
 
-def _look_after(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None]) -> None:
+def _supervise(crew: Sequence[WorkerProcess], report: Callable[[int, WorkResult], None]) -> None:
     """Start the processes that are due, wait until one reports or ends, and handle that."""
     now = time.monotonic()
     for each in crew:
@@ -166,7 +166,7 @@ def _run(work: Callable[[Report], object], channel: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+        threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     try:
         with ended_in_order():
             work(channel.send)
@@ -179,7 +179,7 @@ def _run(work: Callable[[Report], object], channel: Connection) -> None:
         channel.send(fault)
 
 
-def _follow(parent: BaseProcess) -> None:
+def _end_with_parent(parent: BaseProcess) -> None:
     """End when the parent process ends, even if that is killed."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

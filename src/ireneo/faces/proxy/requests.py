@@ -160,25 +160,25 @@ def drafts_of(name: FormatName, message: Json) -> list[ireneo.Draft]:
     """Decode a message, without cache marks of the provider and with the speaker's name."""
     content, author = message.get("content"), message.get("name")
     if isinstance(content, list):
-        message = {**message, "content": [_uncached(block) for block in content]}
+        message = {**message, "content": [_without_cache_marks(block) for block in content]}
     drafts = ireneo.chat_format(name).decode([message])
     if not isinstance(author, str) or not author or message.get("role") not in ("user", "assistant"):
         return drafts
     return [
-        replace(draft, parts=tuple(_said_by(part, author) for part in draft.parts), native=None) for draft in drafts
+        replace(draft, parts=tuple(_with_author(part, author) for part in draft.parts), native=None) for draft in drafts
     ]
 
 
-def _said_by(part: Part, author: str | None) -> Part:
+def _with_author(part: Part, author: str | None) -> Part:
     return replace(part, author=author) if isinstance(part, ireneo.Text) else part
 
 
-def _uncached(block: object) -> object:
+def _without_cache_marks(block: object) -> object:
     if not isinstance(block, dict):
         return block
     bare = {key: value for key, value in block.items() if key != _CACHED}
     if isinstance(inner := bare.get("content"), list):
-        bare["content"] = [_uncached(each) for each in inner]
+        bare["content"] = [_without_cache_marks(each) for each in inner]
     return bare
 
 
@@ -234,7 +234,7 @@ def _is_said_by(shown: ireneo.Draft, given: ireneo.Draft) -> bool:
     if given.author is None:
         return _fit(text_of(shown), text_of(given))
     # The name may be part of the text, and the role depends on the viewpoint.
-    unnamed = replace(given, parts=tuple(_said_by(part, None) for part in given.parts))
+    unnamed = replace(given, parts=tuple(_with_author(part, None) for part in given.parts))
     return any(_fit(text_of(shown)[1:], text_of(each)[1:]) for each in (given, unnamed))
 
 

@@ -78,21 +78,21 @@ class KeptSession:
     async def lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
         """Store a list's new messages and move the branch to its last one; return that id and the list's digest."""
         try:
-            return await self._lay(request, whole=whole)
+            return await self._store_list(request, whole=whole)
         except MessageNotFound:
             # Messages were pruned or forgotten meanwhile, so these places are out of date.
             self._places.clear()
             self._is_read = False
-            return await self._lay(request, whole=whole)
+            return await self._store_list(request, whole=whole)
 
-    async def _lay(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
+    async def _store_list(self, request: ChatRequest, *, whole: bool) -> tuple[MessageId, Digest]:
         if not self._is_read or len(self._places) > MOST_PLACES:
             self._places.clear()
             await self._read()
         drafts = list(chain.from_iterable(request.drafts))
         after, marks = ROOT, request.marks
         if marks[0] not in self._places and not whole:
-            after, before = await self._joint(drafts)
+            after, before = await self._find_continuation(drafts)
             marks = digests(drafts, before) if before else marks
         # A client's message may be stored as two (tool results and the user's text): only the last is looked up.
         ends, end = [0], 0
@@ -129,11 +129,11 @@ class KeptSession:
         self._places.update((mark, message.id) for mark, message in zip(marks, path, strict=True))
         self._is_read = True
 
-    async def _joint(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
+    async def _find_continuation(self, drafts: Sequence[ireneo.Draft]) -> tuple[str, Digest]:
         """Find where on the path a list without its beginning continues; the root if it does not."""
         path = await self.session.messages()
         begins = [digest(draft) for draft in drafts[:JOINT]]
-        at = await asyncio.to_thread(_found, [message.draft for message in path], begins)
+        at = await asyncio.to_thread(_last_agreement, [message.draft for message in path], begins)
         if not at:
             return ROOT, b""
         self.log_once(
@@ -178,7 +178,7 @@ class KeptSession:
             self._log(sentence)
 
 
-def _found(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
+def _last_agreement(path: Sequence[ireneo.Draft], begins: Sequence[Digest]) -> int:
     """Return the last position, after the first, where a path agrees with a list's beginning; 0 for none."""
     said = [digest(draft) for draft in path]
     places = range(len(said) - JOINT, 0, -1) if len(begins) == JOINT else ()
@@ -202,7 +202,7 @@ class ProxySessions:
         Returns the body to send to the API; None if the client's own body can be sent.
         """
         name = named or await self._name(request)
-        kept = await self._kept(name)
+        kept = await self._get_session(name)
         settings = self._settings
         preset = settings.preset or ("coding" if request.has_tools else "story")
         story = preset == "story"
@@ -242,7 +242,7 @@ class ProxySessions:
         if name in self._called:
             return self._called[name]
         if name not in self._at_hand and not await self._is_there(name) and len(request.said) > first + 2:
-            name = self._called[name] = await self._known_by_its_end(request) or name
+            name = self._called[name] = await self._find_by_end(request) or name
         return name
 
     async def _is_there(self, name: str) -> bool:
@@ -252,7 +252,7 @@ class ProxySessions:
             return False
         return True
 
-    async def _known_by_its_end(self, request: ChatRequest) -> str:
+    async def _find_by_end(self, request: ChatRequest) -> str:
         """Return the recent session whose end agrees with a list's; empty for none."""
         ends = words_of(list(chain.from_iterable(request.drafts[-TAIL:])))
         best, most = "", ALIKE - 1
@@ -267,7 +267,7 @@ class ProxySessions:
                 best, most = info.key.session, alike
         return best
 
-    async def _kept(self, name: str) -> KeptSession:
+    async def _get_session(self, name: str) -> KeptSession:
         if not name.strip():
             raise BadInput("The name of the session is empty; leave the header X-Ireneo-Session out, or name one.")
         kept = self._at_hand.pop(name, None)

@@ -24,13 +24,13 @@ from ireneo.formats.chat.format import (
     Violation,
     call_without_id,
     cast_summaries,
-    each,
     first_not_user,
     fitting_names,
     flatten_summaries,
-    halves,
     media_note,
+    message_rule,
     read_draft,
+    split_user_message,
     thinking_missing,
     unique_calls,
     unknown_role,
@@ -39,20 +39,20 @@ from ireneo.formats.chat.format import (
     with_parts,
 )
 from ireneo.formats.values import (
-    copied_messages,
-    detached,
-    filtered,
+    copy_messages,
     given_arguments,
     mapping,
     objects,
-    placed,
     placed_blocks,
-    record,
+    placed_objects,
+    remove_items,
+    require_object,
+    require_string,
     role_of,
+    string_or,
     text_block,
-    text_or,
+    to_plain_json,
     type_of,
-    words,
 )
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking, opens_turn
 from ireneo.patterns import lazy_re
@@ -67,7 +67,7 @@ _OWN_PARTS = ("", "text", _CALL, _RESULT, *THINKING)
 _FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
 
 
-def _is_of_server(kind: str) -> bool:
+def _is_server_block(kind: str) -> bool:
     """Whether a block is a call that the provider runs, or its result: ``mcp_tool_use``, ``web_search_tool_result``."""
     return kind.endswith((_SERVER_CALL, _SERVER_RESULT))
 
@@ -77,7 +77,7 @@ _SERVER_CALL, _SERVER_RESULT = f"_{_CALL}", f"_{_RESULT}"
 
 
 def _kind(block: Json) -> str:
-    return text_or(block.get("type"))
+    return string_or(block.get("type"))
 
 
 # Reading: content blocks are parts, one for one.
@@ -85,9 +85,9 @@ def _kind(block: Json) -> str:
 
 def _read_system(system: object) -> list[Part]:
     parts: list[Part] = []
-    for place, block in placed(system, "system", "system, block"):
+    for place, block in placed_objects(system, "system", "system, block"):
         is_text = type_of(block, place) == "text"
-        text = Text(text=words(block.get("text"), f"{place}, text")) if is_text else None
+        text = Text(text=require_string(block.get("text"), f"{place}, text")) if is_text else None
         parts.append(text or Opaque(format=ANTHROPIC, payload=block))
     return parts
 
@@ -103,40 +103,40 @@ def _read_block(block: Json, role: str, place: str) -> Part:
     # Harnesses write false without checking, so only true is an outcome.
     failed = True if block.get("is_error") is True else None
     if name == _CALL:
-        name = words(block.get("name"), f"{place}, name")
-        return Call(id=text_or(block.get("id")), name=name, arguments=given_arguments(block.get("input")))
+        name = require_string(block.get("name"), f"{place}, name")
+        return Call(id=string_or(block.get("id")), name=name, arguments=given_arguments(block.get("input")))
     if name == _RESULT:
         inner = placed_blocks(block["content"], place) if block.get("content") else []
         parts = tuple(_read_content(each, where) for where, each in inner)
-        return Result(call_id=text_or(block.get("tool_use_id")), parts=parts, failed=failed)
+        return Result(call_id=string_or(block.get("tool_use_id")), parts=parts, failed=failed)
     part: Part | None = None
     if role == "assistant":
         if name == "thinking" and isinstance(block.get("thinking"), str):
-            signature = text_or(block.get("signature")) or None
+            signature = string_or(block.get("signature")) or None
             bound = ANTHROPIC if signature else None
-            part = Thinking(text=text_or(block["thinking"]), signature=signature, format=bound)
+            part = Thinking(text=string_or(block["thinking"]), signature=signature, format=bound)
         elif name == "redacted_thinking" and isinstance(block.get("data"), str):
-            part = Thinking(sealed=text_or(block["data"]), format=ANTHROPIC)
+            part = Thinking(sealed=string_or(block["data"]), format=ANTHROPIC)
         elif name.endswith(_SERVER_CALL):
             part = _read_server_call(block)
         elif name.endswith(_SERVER_RESULT) and isinstance(block.get("tool_use_id"), str):
             # Kept as a whole: much of it is sealed.
             whole = Opaque(format=ANTHROPIC, payload=block)
-            part = Result(call_id=text_or(block["tool_use_id"]), parts=(whole,), failed=failed)
+            part = Result(call_id=string_or(block["tool_use_id"]), parts=(whole,), failed=failed)
     return part or _read_content(block, place)
 
 
 def _read_content(block: Json, place: str) -> Text | Media | Opaque:
     name = type_of(block, place)
     if name == "text":
-        return Text(text=words(block.get("text"), f"{place}, text"))
+        return Text(text=require_string(block.get("text"), f"{place}, text"))
     return read_media(block) if name in ("image", "document") else Opaque(format=ANTHROPIC, payload=block)
 
 
 def read_media(block: Json) -> Media | Opaque:
     """Read an image or document block; one with another source (a file's id, text) is opaque."""
     source = mapping(block.get("source"))
-    name = text_or(block.get("title")) if isinstance(block.get("title"), str) else None
+    name = string_or(block.get("title")) if isinstance(block.get("title"), str) else None
     media_type, data, url = source.get("media_type"), source.get("data"), source.get("url")
     if source.get("type") == "base64" and isinstance(media_type, str) and isinstance(data, str):
         return Media(media_type=media_type, data=data, name=name)
@@ -159,7 +159,7 @@ def _write_system(drafts: Sequence[Draft]) -> str | list[Json] | None:
     for draft in drafts:
         kept = draft.native.payload if draft.native is not None else None
         if isinstance(kept, list):
-            blocks += [record(block, "system") for block in kept]
+            blocks += [require_object(block, "system") for block in kept]
         else:
             blocks += _write_blocks([part for part in draft.parts if not repairs.is_blank(part)])
     native = any(draft.native is not None for draft in drafts)
@@ -184,7 +184,7 @@ def _write_message(group: Sequence[Draft]) -> Json:
 
 def _write_draft(draft: Draft) -> Json:
     if draft.native is not None:
-        return record(draft.native.payload, "native")
+        return require_object(draft.native.payload, "native")
     only = draft.parts[0] if len(draft.parts) == 1 else None
     if draft.role == "user" and isinstance(only, Text) and not draft.joined:
         return {"role": "user", "content": only.text}
@@ -288,7 +288,7 @@ def server_block(result: Result) -> Json | None:
 _BESIDE_TEXT = frozenset({"type", "text", "cache_control", "citations"})
 
 
-def _adopt_plain(draft: Draft) -> Draft:
+def _adopt_plain_texts(draft: Draft) -> Draft:
     """Adopt text blocks that were read in another format, before the session was known to be Anthropic's.
 
     Several formats write plain messages alike. The keys next to a text (`cache_control`, `citations`) are Anthropic's,
@@ -317,7 +317,7 @@ def _is_foreign(part: Part) -> bool:
     return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, ANTHROPIC))
 
 
-def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
+def _drop_partial_thinking(drafts: Sequence[Draft]) -> list[Draft]:
     """Remove all thinking from a tool loop if some of it lost its signature, for example because a secret was redacted.
 
     The provider accepts the thinking of a whole loop, or none.
@@ -384,7 +384,7 @@ def _results_not_first(seen: Outline) -> bool:
 
 def _misplaced(seen: Outline) -> Iterator[str]:
     for kind in map(_kind, _blocks(seen.message)):
-        assistants = kind in (_CALL, *THINKING) or _is_of_server(kind)
+        assistants = kind in (_CALL, *THINKING) or _is_server_block(kind)
         if (seen.role == "user" and assistants) or (seen.role == "assistant" and kind == _RESULT):
             yield kind
 
@@ -394,9 +394,9 @@ def _split_server_pairs(seen: Outline) -> Iterator[str]:
     pending: set[str] = set()
     for block in _blocks(seen.message) if seen.role == "assistant" else ():
         if _kind(block).endswith(_SERVER_CALL):
-            pending.add(text_or(block.get("id")))
+            pending.add(string_or(block.get("id")))
         elif _kind(block).endswith(_SERVER_RESULT):
-            name = text_or(block.get("tool_use_id"))
+            name = string_or(block.get("tool_use_id"))
             if name not in pending:
                 yield f"the {_kind(block)} names {name!r}, which no call before it in this message made."
             pending.discard(name)
@@ -412,35 +412,35 @@ def _calls(seen: Outline) -> list[Json]:
 
 _LOCAL_RULES: tuple[Rule, ...] = (
     unknown_role(_ROLES),
-    each(
+    message_rule(
         "system-in-list",
         "a system prompt stands apart, under `system`, not in the list.",
         lambda seen: seen.role == "system",
     ),
     unreadable(_read_blocks, _ROLES),
     call_without_id,
-    each(
+    message_rule(
         "bad-call-id",
         "the id {0!r} may only hold letters, digits, underscores and hyphens.",
         lambda seen: [name for name in (*seen.calls, *seen.results) if name and not _FITTING_ID.fullmatch(name)],
     ),
     fitting_names(lambda seen: [block.get("name") for block in _blocks_of(seen, _CALL)]),
-    each("empty-text", "a text block is blank; leave it out.", _blank_texts),
-    each("empty-content", "{0}", _empty_content),
-    each(
+    message_rule("empty-text", "a text block is blank; leave it out.", _blank_texts),
+    message_rule("empty-content", "{0}", _empty_content),
+    message_rule(
         "thinking-last",
         "its last block is thinking; a text or a call must follow.",
         lambda seen: seen.role == "assistant" and any(_kind(last) in THINKING for last in _blocks(seen.message)[-1:]),
     ),
-    each(
+    message_rule(
         "unsigned-thinking",
         "a thinking block has no signature; leave it out.",
         lambda seen: [block for block in _blocks_of(seen, "thinking") if not block.get("signature")],
     ),
-    each("results-not-first", "a tool result stands after other content, not first.", _results_not_first),
-    each("misplaced-block", "a {0} block may not stand in a message of the {role}.", _misplaced),
-    each("server-pair-split", "{0}", _split_server_pairs),
-    each(
+    message_rule("results-not-first", "a tool result stands after other content, not first.", _results_not_first),
+    message_rule("misplaced-block", "a {0} block may not stand in a message of the {role}.", _misplaced),
+    message_rule("server-pair-split", "{0}", _split_server_pairs),
+    message_rule(
         "bad-arguments",
         "the input of a call must be an object.",
         lambda seen: [call for call in _calls(seen) if not isinstance(call.get("input"), dict)],
@@ -448,7 +448,7 @@ _LOCAL_RULES: tuple[Rule, ...] = (
 )
 _RULES = (
     *_LOCAL_RULES,
-    unique_calls(lambda seen: [text_or(call.get("id")) for call in _calls(seen)]),
+    unique_calls(lambda seen: [string_or(call.get("id")) for call in _calls(seen)]),
     first_not_user,
     unpaired,
 )
@@ -470,24 +470,26 @@ class AnthropicMessages(ChatFormat):
 
     @staticmethod
     def _outline(message: Json, before: Json | None) -> Outline:
-        role, blocks = text_or(message.get("role")), _blocks(message)
-        called = (text_or(block.get("id")) for block in blocks if _kind(block) == _CALL and role == "assistant")
-        answered = (text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT and role == "user")
+        role, blocks = string_or(message.get("role")), _blocks(message)
+        called = (string_or(block.get("id")) for block in blocks if _kind(block) == _CALL and role == "assistant")
+        answered = (
+            string_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT and role == "user"
+        )
         thinks = role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1])
         return Outline(role=role, message=message, calls=tuple(called), results=tuple(answered), thinks=thinks)
 
     def _read_prompt(self, payload: object) -> list[Draft]:
         prompt = payload.system if isinstance(payload, Payload) else mapping(payload).get("system")
-        return [] if prompt is None else self._read_system(detached(prompt, "system"))
+        return [] if prompt is None else self._read_system(to_plain_json(prompt, "system"))
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list, and the leading system drafts as the system prompt."""
-        sound = self._repaired([_adopt_plain(draft) for draft in drafts])
+        sound = self._repair([_adopt_plain_texts(draft) for draft in drafts])
         first = repairs.leading_systems(sound)
         system = _write_system(sound[:first])
         return Payload(
-            messages=copied_messages(map(_write_message, repairs.provider_groups(sound[first:]))),
-            system=copied_messages(system) if isinstance(system, list) else system,
+            messages=copy_messages(map(_write_message, repairs.provider_groups(sound[first:]))),
+            system=copy_messages(system) if isinstance(system, list) else system,
         )
 
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
@@ -498,7 +500,7 @@ class AnthropicMessages(ChatFormat):
         read = _read_blocks(message, place)
         if message["role"] != "user":
             return [self._draft("assistant" if message["role"] == "assistant" else "system", read, message)]
-        found = halves(message, "content", read, lambda each: isinstance(each[1], Result))
+        found = split_user_message(message, "content", read, lambda each: isinstance(each[1], Result))
         return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def _read_native(self, payload: object) -> list[Draft] | None:
@@ -509,29 +511,29 @@ class AnthropicMessages(ChatFormat):
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking blocks."""
-        return filtered(payload, "content", lambda block: block.get("type") not in THINKING)
+        return remove_items(payload, "content", lambda block: block.get("type") not in THINKING)
 
-    def _takes(self, part: Part, role: Role) -> bool:
+    def _accepts(self, part: Part, role: Role) -> bool:
         """Whether the format accepts `part`: all but thinking that is unsigned, or signed by another provider."""
         return not _is_foreign(part)
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
-        return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_of_server(kind)
+        return part.format == ANTHROPIC and kind not in _OWN_PARTS and not _is_server_block(kind)
 
-    def _expressed_part(self, part: Part, role: Role) -> Part:
+    def _supported_part(self, part: Part, role: Role) -> Part:
         """Return `part`, or the text that replaces it; calls that the provider ran, and their results, stay."""
         served = part.server if isinstance(part, Call) else isinstance(part, Result) and server_block(part) is not None
-        return part if served and role == "assistant" else super()._expressed_part(part, role)
+        return part if served and role == "assistant" else super()._supported_part(part, role)
 
     def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
-            _whole_loops,
-            self._express,
-            partial(repairs.join_drafts, merge=self._merging(_write_message)),
+            _drop_partial_thinking,
+            self._replace_unsupported,
+            partial(repairs.join_drafts, merge=self._native_merger(_write_message)),
             partial(repairs.keep_server_pairs, writes=lambda result: server_block(result) is not None),
             repairs.place_parts,
             repairs.drop_blanks,
@@ -546,8 +548,8 @@ class AnthropicMessages(ChatFormat):
         if isinstance(system, str):
             return [Draft(role="system", parts=(Text(text=system),))]
         draft = Draft(role="system", parts=tuple(_read_system(system)))
-        return [self._keep_native(draft, system, _write_system([self._expressed(draft)]))]
+        return [self._keep_native(draft, system, _write_system([self._replace_in_draft(draft)]))]
 
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
         draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
-        return self._keep_native(draft, message, _write_draft(self._expressed(draft)))
+        return self._keep_native(draft, message, _write_draft(self._replace_in_draft(draft)))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnknownFormat, UnreadableLog
 from ireneo.formats.chat.traits import TRAITS
-from ireneo.formats.values import detached, kind, record, text_block, text_or
+from ireneo.formats.values import json_type, require_object, string_or, text_block, to_plain_json
 from ireneo.log.message import (
     BLOCK_TAGS,
     PINS_TAG,
@@ -86,7 +86,7 @@ class Outlines:
         return len(self._all)
 
     @cached_property
-    def found(self) -> UnmatchedPairs:
+    def unmatched(self) -> UnmatchedPairs:
         """The calls without results, and the results without calls."""
         made: dict[str, list[int]] = {}
         answered: set[tuple[int, str]] = set()
@@ -160,12 +160,12 @@ def violations(outlines: Outlines, rules: Sequence[Rule]) -> list[Violation]:
     return sorted((fault for rule in rules for fault in rule(outlines)), key=lambda fault: fault.index)
 
 
-def breach(rule: str, index: int, says: str) -> Violation:
+def make_violation(rule: str, index: int, says: str) -> Violation:
     """Make a violation whose sentence begins with its place."""
     return Violation(rule=rule, index=index, message=f"message {index}: {says}")
 
 
-def each(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | bool]) -> Rule:
+def message_rule(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | bool]) -> Rule:
     """Make a rule on single messages: a violation for each thing that `finds` returns.
 
     `says` is its sentence, in which ``{0}`` is what was found and ``{role}`` the message's role.
@@ -175,7 +175,7 @@ def each(rule: str, says: str, finds: Callable[[Outline], Iterable[object] | boo
         for outline in outlines:
             found = finds(outline)
             for one in ("",) * found if isinstance(found, bool) else found:
-                yield breach(rule, outline.index, says.format(one, role=outline.role))
+                yield make_violation(rule, outline.index, says.format(one, role=outline.role))
 
     return check
 
@@ -187,14 +187,14 @@ def unknown_role(known: tuple[str, ...]) -> Rule:
         what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
         return [] if outline.role in known else [what]
 
-    return each("unknown-role", f"{{0}}; expected one of {', '.join(known)}.", finds)
+    return message_rule("unknown-role", f"{{0}}; expected one of {', '.join(known)}.", finds)
 
 
 def first_not_user(outlines: Outlines) -> Iterator[Violation]:
     """Check that the first message is the user's."""
     first = next((each for each in outlines if each.role not in ("system", "developer")), None)
     if first is not None and first.role != "user":
-        yield breach("first-not-user", first.index, "the first message must be the user's.")
+        yield make_violation("first-not-user", first.index, "the first message must be the user's.")
 
 
 def _without_id(outline: Outline) -> Iterator[str]:
@@ -204,10 +204,10 @@ def _without_id(outline: Outline) -> Iterator[str]:
         yield "a result doesn't say which call it answers."
 
 
-call_without_id = each("call-without-id", "{0}", _without_id)
+call_without_id = message_rule("call-without-id", "{0}", _without_id)
 
 
-def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> Rule:
+def unique_rule(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> Rule:
     """Make the rule that the `names` in a list are unique; in the sentence ``{0}`` is the repeated one."""
 
     def check(outlines: Outlines) -> Iterator[Violation]:
@@ -215,7 +215,7 @@ def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> R
         for outline in outlines:
             for name in filter(None, names(outline)):
                 if name in seen:
-                    yield breach(rule, outline.index, says.format(name))
+                    yield make_violation(rule, outline.index, says.format(name))
                 seen.add(name)
 
     return check
@@ -223,20 +223,22 @@ def unique(rule: str, says: str, names: Callable[[Outline], Iterable[str]]) -> R
 
 def unique_calls(names: Callable[[Outline], Iterable[str]]) -> Rule:
     """Make the rule that the ids of a list's calls are unique."""
-    return unique("duplicate-call-id", "the id {0!r} is that of an earlier call.", names)
+    return unique_rule("duplicate-call-id", "the id {0!r} is that of an earlier call.", names)
 
 
-def _twice(outline: Outline) -> Iterator[str]:
+def _repeated_ids(outline: Outline) -> Iterator[str]:
     names = [name for name in outline.calls if name]
     return (name for place, name in enumerate(names) if name in names[:place])
 
 
-duplicate_id_in_message = each("duplicate-call-id", "the id {0!r} is that of another call beside it.", _twice)
+duplicate_id_in_message = message_rule(
+    "duplicate-call-id", "the id {0!r} is that of another call beside it.", _repeated_ids
+)
 
 
 def fitting_names(names: Callable[[Outline], Iterable[object]]) -> Rule:
     """Make the rule that a tool's name has at most 128 letters, digits, underscores and hyphens."""
-    return each(
+    return message_rule(
         "bad-call-name",
         "the tool's name {0!r} may only hold letters, digits, underscores and hyphens, at most 128.",
         lambda outline: [name for name in names(outline) if isinstance(name, str) and not FITTING_NAME.fullmatch(name)],
@@ -248,15 +250,23 @@ FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 
 def unpaired(outlines: Outlines) -> Iterator[Violation]:
     """Check that each call is answered once, by a result directly after it."""
-    found = outlines.found
+    found = outlines.unmatched
     for index, name in found.unanswered:
-        yield breach("unanswered-call", index, f"call {name!r} has no result; one must stand directly after it.")
+        yield make_violation(
+            "unanswered-call", index, f"call {name!r} has no result; one must stand directly after it."
+        )
     for index, name in found.orphaned:
-        yield breach("orphaned-result", index, f"the result names call {name!r}, which no message before it makes.")
+        yield make_violation(
+            "orphaned-result", index, f"the result names call {name!r}, which no message before it makes."
+        )
     for index, name in found.late:
-        yield breach("result-not-next", index, f"the result of call {name!r} must stand directly after the call.")
+        yield make_violation(
+            "result-not-next", index, f"the result of call {name!r} must stand directly after the call."
+        )
     for index, name in found.repeated:
-        yield breach("duplicate-result", index, f"call {name!r} is answered already; it can have one result only.")
+        yield make_violation(
+            "duplicate-result", index, f"call {name!r} is answered already; it can have one result only."
+        )
 
 
 THINKING_MISSING: Final = "thinking-missing"
@@ -268,16 +278,16 @@ def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
     The loop is what the assistant did since the user last spoke; it runs while results are the last message. Its later
     messages may or may not have thinking.
     """
-    first = _loop_begins(list(outlines))
+    first = _loop_start(list(outlines))
     if first is not None and not first.thinks:
         says = (
             "the tool loop that runs begins here without thinking, since the model answered so, or since a thought "
             "doesn't hold any more once what stood before it was changed; send the call with extended thinking off."
         )
-        yield breach(THINKING_MISSING, first.index, says)
+        yield make_violation(THINKING_MISSING, first.index, says)
 
 
-def _loop_begins(outlines: list[Outline]) -> Outline | None:
+def _loop_start(outlines: list[Outline]) -> Outline | None:
     """Return the assistant's first message in the tool loop that runs at the end; None if none runs."""
     first: Outline | None = None
     place = len(outlines)
@@ -377,7 +387,7 @@ class ChatFormat(ABC):
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
         """Return every violation of the format's rules, with `thinking` also of the `thinking_rules`."""
         rules = (*self.rules, *self.thinking_rules) if thinking else self.rules
-        return violations(self._outlined(payload.messages), rules)
+        return violations(self._draw_outlines(payload.messages), rules)
 
     def without_thinking(self, payload: Json) -> Json | None:
         """Return a message without the model's thinking; None if that is not possible.
@@ -386,7 +396,7 @@ class ChatFormat(ABC):
         """
         return None
 
-    def _outlined(self, messages: Sequence[Json]) -> Outlines:
+    def _draw_outlines(self, messages: Sequence[Json]) -> Outlines:
         """Draw the outlines of `messages`, which the rules check."""
         return draw_outlines(messages, self._outline, self.answering)
 
@@ -399,19 +409,19 @@ class ChatFormat(ABC):
         """Return the repairs of this format in their order."""
 
     @abstractmethod
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         """Whether a message of that role can hold `part`."""
 
-    def _repaired(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _repair(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Repair drafts so that they can be written in this format."""
-        out: Sequence[Draft] = [self._settled(draft) for draft in drafts]
+        out: Sequence[Draft] = [self._checked_native(draft) for draft in drafts]
         for repair in self._repair_steps():
             out = repair(out)
         return list(out)
 
     def _read_all(self, payload: object) -> list[Draft]:
         out = self._read_prompt(payload)
-        for place, message in placed_messages(payload, plain=self._plain):
+        for place, message in placed_messages(payload, plain=self._to_json):
             out += self._read_message(message, place)
         return out
 
@@ -419,26 +429,28 @@ class ChatFormat(ABC):
         """Read the system prompt, in formats that keep it apart from the messages."""
         return []
 
-    def _plain(self, message: object, place: str) -> object:
+    def _to_json(self, message: object, place: str) -> object:
         """Convert a message to JSON, in formats that have objects of their own."""
-        return record(message, place)
+        return require_object(message, place)
 
-    def _express(self, drafts: Sequence[Draft]) -> list[Draft]:
+    def _replace_unsupported(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Replace parts that the format can't hold by text, and drop those that it doesn't take."""
-        return [self._expressed(draft) for draft in drafts]
+        return [self._replace_in_draft(draft) for draft in drafts]
 
-    def _expressed(self, draft: Draft) -> Draft:
+    def _replace_in_draft(self, draft: Draft) -> Draft:
         """Replace and drop parts of one draft; a draft that is sent as its native payload stays as it is."""
         if draft.native is not None:
             return draft
         role = draft.role
-        return with_parts(draft, [self._expressed_part(part, role) for part in draft.parts if self._takes(part, role)])
+        return with_parts(
+            draft, [self._supported_part(part, role) for part in draft.parts if self._accepts(part, role)]
+        )
 
-    def _takes(self, part: Part, role: Role) -> bool:
+    def _accepts(self, part: Part, role: Role) -> bool:
         """Whether the format accepts `part` at all, if only as text; by default all but thinking."""
         return not isinstance(part, Thinking)
 
-    def _expressed_part(self, part: Part, role: Role) -> Part:
+    def _supported_part(self, part: Part, role: Role) -> Part:
         """Return `part`, or the text that replaces it."""
         if isinstance(part, Call):
             name = part.name or UNNAMED
@@ -446,14 +458,14 @@ class ChatFormat(ABC):
                 name = _NO_LETTER.sub("_", name)[:128]
             return part if part.name == name else replace(part, name=name)
         if isinstance(part, Result):
-            return replace(part, parts=tuple(self._carried(each, "tool") for each in part.parts))
-        return self._carried(part, role) if isinstance(part, Media | Opaque) else part
+            return replace(part, parts=tuple(self._held_or_note(each, "tool") for each in part.parts))
+        return self._held_or_note(part, role) if isinstance(part, Media | Opaque) else part
 
     def _keep_native(self, draft: Draft, payload: object, written: object) -> Draft:
         """Attach `payload` to `draft`, unless the parts alone were `written` as the same JSON."""
         return draft if written == payload else replace(draft, native=Native(format=self.name, payload=payload))
 
-    def _merging(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
+    def _native_merger(self, write: Callable[[Sequence[Draft]], object]) -> Callable[[Draft, Draft], Native | None]:
         """Return the function that makes the native payload of two drafts which are joined, by means of `write`."""
 
         def merge(before: Draft, draft: Draft) -> Native | None:
@@ -465,11 +477,11 @@ class ChatFormat(ABC):
 
     def _read_native(self, payload: object) -> list[Draft] | None:
         """Read a payload of this format; None if it breaks a rule, so that it can't be sent."""
-        if not isinstance(payload, dict) or violations(self._outlined([payload]), self.local_rules):
+        if not isinstance(payload, dict) or violations(self._draw_outlines([payload]), self.local_rules):
             return None
         return self._read_message(payload, "native")
 
-    def _settled(self, draft: Draft) -> Draft:
+    def _checked_native(self, draft: Draft) -> Draft:
         """Drop the native payload unless it can be sent unchanged.
 
         It must be of this format, break no rule, and equal the parts, which may have been changed since (a masked
@@ -492,8 +504,8 @@ class ChatFormat(ABC):
                 return draft
         return replace(draft, native=None)
 
-    def _carried(self, part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
-        return part if isinstance(part, Text) or self._carries(part, role) else Text(text=unshown_note(part))
+    def _held_or_note(self, part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
+        return part if isinstance(part, Text) or self._can_hold(part, role) else Text(text=unshown_note(part))
 
 
 def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:
@@ -507,7 +519,7 @@ def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool 
 PartT = TypeVar("PartT")
 
 
-def halves(
+def split_user_message(
     message: Json, key: str, read: Sequence[tuple[Json, PartT]], brings: Callable[[tuple[Json, PartT]], bool]
 ) -> list[tuple[Role, Sequence[tuple[Json, PartT]], Json, bool]]:
     """Split a user's message into results and words, each as if it were a message of its own.
@@ -538,14 +550,16 @@ def messages_of(payload: object, key: str = "messages") -> list[object]:
         held = key if key in payload else "messages"
         payload = payload.get(held)
         if not isinstance(payload, list):
-            raise UnreadableLog(f"`{held}` is {kind(payload)}, not a list of messages")
+            raise UnreadableLog(f"`{held}` is {json_type(payload)}, not a list of messages")
     if not isinstance(payload, list):
-        raise UnreadableLog(f"This is {kind(payload)}, not a list of messages nor an object that holds one in `{key}`")
+        raise UnreadableLog(
+            f"This is {json_type(payload)}, not a list of messages nor an object that holds one in `{key}`"
+        )
     return payload
 
 
 def placed_messages(
-    payload: object, key: str = "messages", plain: Callable[[object, str], object] = record
+    payload: object, key: str = "messages", plain: Callable[[object, str], object] = require_object
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Copy the messages of `payload`, each with its place: ``message 3`` is the fourth.
 
@@ -553,7 +567,7 @@ def placed_messages(
     """
     for index, message in enumerate(messages_of(payload, key)):
         place = f"message {index}"
-        yield place, record(detached(plain(message, place), place), place)
+        yield place, require_object(to_plain_json(plain(message, place), place), place)
 
 
 SYSTEM = "[system]"
@@ -566,7 +580,7 @@ def media_note(media: Media) -> str:
     """Return the text that stands for a picture, a sound or a file that can't be sent."""
     name = f" {media.name}" if media.name else ""
     if media.data is not None:
-        return f"[{media.media_type}{name}, {_size(len(media.data) * 3 // 4)}, not shown]"
+        return f"[{media.media_type}{name}, {_format_size(len(media.data) * 3 // 4)}, not shown]"
     if media.url is not None and not media.url.startswith("data:"):
         return f"[{media.media_type}{name} at {media.url}, not shown]"
     return f"[{media.media_type}{name}, not shown]"
@@ -576,8 +590,8 @@ def unshown_note(part: Media | Opaque) -> str:
     """Return the text that stands for media, or for a block of another format."""
     if isinstance(part, Media):
         return media_note(part)
-    called = text_or(part.payload.get("type"), "block")
-    return f"[{part.format} {called}, {_size(len(msgspec.json.encode(part.payload)))}, not shown]"
+    called = string_or(part.payload.get("type"), "block")
+    return f"[{part.format} {called}, {_format_size(len(msgspec.json.encode(part.payload)))}, not shown]"
 
 
 def blocks_of(
@@ -610,7 +624,7 @@ def joined_text(drafts: Sequence[Draft]) -> str:
     return "\n\n".join(part.text for draft in drafts for part in draft.parts if isinstance(part, Text))
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     if count < 1000:
         return f"{count} bytes"
     if count < 1_000_000:
@@ -657,7 +671,7 @@ def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
                 draft = replace(draft, origin="spoken")
             elif draft.native is None:
                 # Without the line that marks it as notes, so that a blank one is dropped.
-                draft = replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
+                draft = replace(draft, role="user", parts=(Text(text=_summary_text(draft)),), joined=False)
         out.append(draft)
     return out
 
@@ -668,7 +682,7 @@ def cast_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     for index, draft in enumerate(drafts):
         follows = _user_follows(drafts, index)
         if draft.origin == "summary" and (draft.native is None or not (follows or draft.role == "user")):
-            text, role = _unmarked(draft), "assistant"
+            text, role = _summary_text(draft), "assistant"
             if not follows:
                 text, role = f"{NOTES}\n{text}", "user"
             draft = replace(draft, role=role, parts=(Text(text=text),), native=None)
@@ -697,7 +711,7 @@ def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
 _WRAPPED = tuple(f"{NOTES}\n{mark}" for mark in BLOCK_TAGS)
 
 
-def _unmarked(draft: Draft) -> str:
+def _summary_text(draft: Draft) -> str:
     return draft.text.removeprefix(f"{NOTES}\n")
 
 
@@ -713,7 +727,7 @@ DEFAULT_FORMAT: Final = OPENAI
 
 
 @cache
-def _loaded(home: str) -> ChatFormat:
+def _load_format(home: str) -> ChatFormat:
     module, _, of = home.partition(".")
     return cast("ChatFormat", getattr(import_module(f"ireneo.formats.chat.{module}"), of)())
 
@@ -722,7 +736,7 @@ class _ChatFormats(Mapping[str, ChatFormat]):
     """The formats by name, each loaded when it is first asked for."""
 
     def __getitem__(self, name: str) -> ChatFormat:
-        return _loaded(TRAITS[name].home)
+        return _load_format(TRAITS[name].home)
 
     def __iter__(self) -> Iterator[str]:
         return iter(TRAITS)

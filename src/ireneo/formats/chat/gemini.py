@@ -25,34 +25,34 @@ from ireneo.formats.chat.format import (
     Rule,
     ThinkingRule,
     Violation,
-    breach,
     cast_summaries,
     duplicate_id_in_message,
-    each,
     first_not_user,
     flatten_summaries,
-    halves,
     joined_text,
+    make_violation,
     media_note,
+    message_rule,
     placed_messages,
     read_draft,
     recognise_summaries,
+    split_user_message,
     unknown_role,
     unpaired,
     unreadable,
     with_parts,
 )
 from ireneo.formats.values import (
-    copied_messages,
-    detached,
+    copy_messages,
     given_arguments,
-    kind,
+    json_type,
     objects,
-    placed,
-    record,
+    placed_objects,
+    require_object,
+    require_string,
     role_of,
-    text_or,
-    words,
+    string_or,
+    to_plain_json,
 )
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 
@@ -101,7 +101,7 @@ def _without(record: Json, name: str) -> Json:
 def _role(content: Json) -> str:
     """Return the role of a content; without one it is the user's. Empty if it is not a string."""
     role = content.get("role")
-    return "user" if role is None else text_or(role)
+    return "user" if role is None else string_or(role)
 
 
 def _parts(content: Json) -> list[Json]:
@@ -118,10 +118,10 @@ _Named: TypeAlias = tuple[str, str]
 _MADE_UP = "gemini-call-"
 
 
-def _named(parts: Iterable[Json], kind: str) -> list[_Named]:
+def _calls_or_results(parts: Iterable[Json], kind: str) -> list[_Named]:
     """Return the calls, or the results, among `parts`."""
     inner = (_field(part, kind) for part in parts)
-    return [(text_or(each.get("id")), text_or(each.get("name"))) for each in inner if isinstance(each, dict)]
+    return [(string_or(each.get("id")), string_or(each.get("name"))) for each in inner if isinstance(each, dict)]
 
 
 def _call_ids(calls: Sequence[_Named]) -> list[str]:
@@ -167,9 +167,9 @@ def _read_system(system: object) -> Draft:
     if isinstance(system, str):
         return Draft(role="system", parts=(Text(text=system),))
     if not isinstance(system, list):
-        raise UnreadableLog(f"system: it is {kind(system)}, neither a string nor a content")
+        raise UnreadableLog(f"system: it is {json_type(system)}, neither a string nor a content")
     listed = [{"text": part} if isinstance(part, str) else part for part in system]
-    pieces = [_read_part(part, "user", place) for place, part in placed(listed, "system", "system, part")]
+    pieces = [_read_part(part, "user", place) for place, part in placed_objects(listed, "system", "system, part")]
     return Draft(role="system", parts=tuple(part for piece in pieces for part in piece))
 
 
@@ -179,9 +179,9 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
     listed = content.get("parts", [])
     if listed is None or "parts" not in content:
         listed = [{"text": content["content"]}] if isinstance(content.get("content"), str) else []
-    parts = list(placed(listed, f"{place}, parts", f"{place}, part"))
-    ids = iter(_call_ids(_named((part for _, part in parts), _CALL)))
-    answered = iter(_result_ids(_named((part for _, part in parts), _RESULT), calls))
+    parts = list(placed_objects(listed, f"{place}, parts", f"{place}, part"))
+    ids = iter(_call_ids(_calls_or_results((part for _, part in parts), _CALL)))
+    answered = iter(_result_ids(_calls_or_results((part for _, part in parts), _RESULT), calls))
     read: list[tuple[Json, list[Part]]] = []
     for where, part in parts:
         known = ""
@@ -195,11 +195,11 @@ def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> li
 
 def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Part]:
     """Read a part and its signature (unless it is the stand-in); `call_id` is the id of a call or a result."""
-    signature = text_or(_field(part, _SIGNATURE))
+    signature = string_or(_field(part, _SIGNATURE))
     mark = signature if role == "model" and signature not in ("", _STAND_IN) else None
     text = part.get("text")
     if text is not None and part.get("thought") is True and role == "model":
-        return [Thinking(text=words(text, f"{place}, text"), signature=mark, format=GEMINI)]
+        return [Thinking(text=require_string(text, f"{place}, text"), signature=mark, format=GEMINI)]
     said = _read_said(part, place, call_id)
     if mark is None:
         return [said]
@@ -210,19 +210,19 @@ def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Par
 def _read_said(part: Json, place: str, call_id: str) -> Part:
     text, call, result = part.get("text"), _field(part, _CALL), _field(part, _RESULT)
     if text is not None:
-        return Text(text=words(text, f"{place}, text"))
+        return Text(text=require_string(text, f"{place}, text"))
     if call is not None:
-        call = record(call, f"{place}, {_CALL}")
-        name = words(call.get("name"), f"{place}, {_CALL}, name")
+        call = require_object(call, f"{place}, {_CALL}")
+        name = require_string(call.get("name"), f"{place}, {_CALL}, name")
         return Call(id=call_id, name=name, arguments=given_arguments(call.get("args")))
     if result is not None:
-        return _read_result(record(result, f"{place}, {_RESULT}"), call_id, f"{place}, {_RESULT}")
+        return _read_result(require_object(result, f"{place}, {_RESULT}"), call_id, f"{place}, {_RESULT}")
     media = None if part.get("thought") is True else _read_media(part)
     return media or Opaque(format=GEMINI, payload=_without(part, _SIGNATURE))
 
 
 def _read_result(result: Json, call_id: str, place: str) -> Result:
-    name = words(result.get("name"), f"{place}, name")
+    name = require_string(result.get("name"), f"{place}, name")
     response = result.get("response")
     failed = None
     text = "" if response is None else msgspec.json.encode(response).decode()
@@ -262,7 +262,7 @@ def _write_content(group: Sequence[Draft]) -> Json:
     parts: list[object] = []
     for draft in group:
         if draft.native is not None:
-            written = record(draft.native.payload, "native")
+            written = require_object(draft.native.payload, "native")
         else:
             role = "model" if draft.role == "assistant" else "user"
             written = {"role": role, "parts": _write_parts(draft.parts)}
@@ -297,16 +297,16 @@ def _write_part(part: Part) -> Json:
         return {"text": part.text}
     if isinstance(part, Call):
         given = part.arguments if isinstance(part.arguments, dict) else {"arguments": part.arguments}
-        return {_CALL: {**_own_id(part.id), "name": part.name, "args": given}}
+        return {_CALL: {**_id_field(part.id), "name": part.name, "args": given}}
     if isinstance(part, Result):
         response = {"error" if part.failed else "output": part.text}
-        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": response}}
+        return {_RESULT: {**_id_field(part.call_id), "name": part.name or UNNAMED, "response": response}}
     if isinstance(part, Media):
         return _write_media(part) or {"text": media_note(part)}
     return dict(part.payload) if isinstance(part, Opaque) else {}
 
 
-def _own_id(call_id: str) -> Json:
+def _id_field(call_id: str) -> Json:
     return {} if call_id.startswith(_MADE_UP) else {"id": call_id}
 
 
@@ -368,7 +368,7 @@ def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
     return out
 
 
-def _drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
+def _drop_thought_only_replies(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop the thoughts of a reply that consists of nothing else."""
 
     def is_thought(part: Part) -> bool:
@@ -411,9 +411,9 @@ def _bad_arguments(seen: Outline) -> Iterator[str]:
             yield "the response to a call"
 
 
-def _all_named(seen: Outline) -> list[_Named]:
+def _all_calls_and_results(seen: Outline) -> list[_Named]:
     parts = _parts(seen.message)
-    return [*_named(parts, _CALL), *_named(parts, _RESULT)]
+    return [*_calls_or_results(parts, _CALL), *_calls_or_results(parts, _RESULT)]
 
 
 def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
@@ -421,12 +421,12 @@ def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
     contents = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is not None and outline.results:
-            made = _named(_parts(contents[outline.answers]), _CALL)
+            made = _calls_or_results(_parts(contents[outline.answers]), _CALL)
             # Another rule reports missing and superfluous results.
             matched = sorted(outline.results) == sorted(_call_ids(made))
-            if matched and _named(_parts(outline.message), _RESULT) != made:
+            if matched and _calls_or_results(_parts(outline.message), _RESULT) != made:
                 says = "its results must stand in the order of the calls before, and bear their names and ids."
-                yield breach("answers-differ", outline.index, says)
+                yield make_violation("answers-differ", outline.index, says)
 
 
 def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
@@ -435,7 +435,7 @@ def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
     for outline in outlines:
         if outline.calls and before != "user":
             says = "its calls must stand directly behind a content of the user's; join it to the one before."
-            yield breach("call-not-after-user", outline.index, says)
+            yield make_violation("call-not-after-user", outline.index, says)
         before = outline.role
 
 
@@ -443,28 +443,28 @@ def _unsigned_call(outlines: Outlines) -> Iterator[Violation]:
     """Check that in the current turn the first call of each content is signed."""
     for index, _ in _unsigned_calls([outline.message for outline in outlines]):
         says = f"its first call has no thoughtSignature; where none is to be had, {_STAND_IN!r} stands for it."
-        yield breach("unsigned-call", index, says)
+        yield make_violation("unsigned-call", index, says)
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
     unknown_role(_ROLES),
     unreadable(_read_content, _ROLES),
     duplicate_id_in_message,
-    each("empty-content", "it has no parts.", lambda seen: not _parts(seen.message)),
-    each("empty-part", "a part says nothing; leave it out.", _empty_parts),
-    each("thought-alone", "it holds nothing but thoughts.", _only_thoughts),
-    each("misplaced-part", "a {0} part may not stand in a content of the {role}.", _misplaced),
-    each("results-not-first", "a result stands after other parts, not first.", _results_not_first),
-    each("bad-arguments", "{0} must be an object.", _bad_arguments),
-    each(
+    message_rule("empty-content", "it has no parts.", lambda seen: not _parts(seen.message)),
+    message_rule("empty-part", "a part says nothing; leave it out.", _empty_parts),
+    message_rule("thought-alone", "it holds nothing but thoughts.", _only_thoughts),
+    message_rule("misplaced-part", "a {0} part may not stand in a content of the {role}.", _misplaced),
+    message_rule("results-not-first", "a result stands after other parts, not first.", _results_not_first),
+    message_rule("bad-arguments", "{0} must be an object.", _bad_arguments),
+    message_rule(
         "bad-call-name",
         "a call or its result names no function.",
-        lambda seen: [own for own, name in _all_named(seen) if not name],
+        lambda seen: [own for own, name in _all_calls_and_results(seen) if not name],
     ),
-    each(
+    message_rule(
         "bad-call-id",
         "the id {0!r} stands for none; leave it out.",
-        lambda seen: [own for own, _ in _all_named(seen) if own.startswith(_MADE_UP)],
+        lambda seen: [own for own, _ in _all_calls_and_results(seen) if own.startswith(_MADE_UP)],
     ),
 )
 _RULES = (*_LOCAL_RULES, first_not_user, unpaired, _answers_differ, _call_not_after_user, _unsigned_call)
@@ -485,8 +485,14 @@ class GeminiContents(ChatFormat):
     @staticmethod
     def _outline(message: Json, before: Json | None) -> Outline:
         role = _role(message)
-        results = _result_ids(_named(_parts(message), _RESULT), _made(before)) if role == "user" else []
-        return Outline(role=role, message=message, calls=tuple(_call_ids(_made(message))), results=tuple(results))
+        results = (
+            _result_ids(_calls_or_results(_parts(message), _RESULT), _calls_of_content(before))
+            if role == "user"
+            else []
+        )
+        return Outline(
+            role=role, message=message, calls=tuple(_call_ids(_calls_of_content(message))), results=tuple(results)
+        )
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a list of contents, or an object with `contents` (or `messages`) and perhaps a system instruction.
@@ -496,18 +502,18 @@ class GeminiContents(ChatFormat):
         prompt: object = payload.system if isinstance(payload, Payload) else None
         if isinstance(payload, dict):
             prompt = next((payload[key] for key in _PROMPTS if payload.get(key) is not None), None)
-        out = [] if prompt is None else [_read_system(detached(prompt, "system"))]
+        out = [] if prompt is None else [_read_system(to_plain_json(prompt, "system"))]
         calls: list[_Named] = []
         for place, content in placed_messages(payload, "contents"):
             out += self._drafts(content, _read_content(content, place, calls))
-            calls = _made(content)
+            calls = _calls_of_content(content)
         return recognise_summaries(out)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as valid contents, and the leading system drafts as the system instruction."""
-        sound = self._repaired(drafts)
+        sound = self._repair(drafts)
         first = repairs.leading_systems(sound)
-        contents = copied_messages(map(_write_content, repairs.provider_groups(sound[first:])))
+        contents = copy_messages(map(_write_content, repairs.provider_groups(sound[first:])))
         for _, part in list(_unsigned_calls(contents)):
             part[_SIGNATURE] = _STAND_IN
         return Payload(messages=contents, system=joined_text(sound[:first]) if first else None)
@@ -520,13 +526,13 @@ class GeminiContents(ChatFormat):
         parts = [_without(part, _SIGNATURE) for part in _parts(payload) if part.get("thought") is not True]
         return payload | {"parts": [part for part in parts if part != {"text": ""}]}
 
-    def _takes(self, part: Part, role: Role) -> bool:
+    def _accepts(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part`: no thinking of other providers, and no empty text but in system prompts."""
         if isinstance(part, Thinking) and role != "system":
             return part.format == GEMINI and bool(part.text or part.signature)
         return role == "system" or not isinstance(part, Text) or part.text != ""
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if role not in ("user", "assistant"):
             return False
         if isinstance(part, Media):
@@ -539,14 +545,14 @@ class GeminiContents(ChatFormat):
         return _read_part(part.payload, "model", "part") == [part]
 
     def _repair_steps(self) -> Iterable[Repair]:
-        merge = self._merging(_write_content)
+        merge = self._native_merger(_write_content)
         return (
             flatten_summaries,
-            self._express,
+            self._replace_unsupported,
             partial(repairs.join_drafts, merge=merge),
-            repairs.tell_server_pairs,
+            repairs.note_server_pairs,
             repairs.place_parts,
-            _drop_mere_thoughts,
+            _drop_thought_only_replies,
             repairs.drop_empty,
             partial(repairs.give_unique_ids, per_message=True),
             repairs.answer_calls,
@@ -560,15 +566,15 @@ class GeminiContents(ChatFormat):
     def _drafts(self, content: Json, read: Sequence[tuple[Json, list[Part]]]) -> list[Draft]:
         if _role(content) == "model":
             return [self._draft("assistant", read, content)]
-        found = halves(content, "parts", read, lambda each: _field(each[0], _RESULT) is not None)
+        found = split_user_message(content, "parts", read, lambda each: _field(each[0], _RESULT) is not None)
         return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def _draft(
         self, role: Role, read: Sequence[tuple[Json, list[Part]]], content: Json, *, joined: bool = False
     ) -> Draft:
         draft = read_draft(role, (part for _, said in read for part in said), content.get("id"), joined=joined)
-        return self._keep_native(draft, content, _write_content([self._expressed(draft)]))
+        return self._keep_native(draft, content, _write_content([self._replace_in_draft(draft)]))
 
 
-def _made(content: Json | None) -> list[_Named]:
-    return _named(_parts(content), _CALL) if content is not None and _role(content) == "model" else []
+def _calls_of_content(content: Json | None) -> list[_Named]:
+    return _calls_or_results(_parts(content), _CALL) if content is not None and _role(content) == "model" else []

@@ -24,28 +24,28 @@ from ireneo.formats.chat.format import (
     call_without_id,
     cast_summaries,
     duplicate_id_in_message,
-    each,
     first_not_user,
     flatten_summaries,
+    message_rule,
     origin_of,
     outline_of,
     thinking_missing,
-    unique,
+    unique_rule,
     unpaired,
     unreadable,
     words_or_blocks,
 )
 from ireneo.formats.values import (
-    copied_messages,
-    filtered,
-    kind,
+    copy_messages,
+    json_type,
     mapping,
     objects,
-    placed,
+    placed_objects,
     read_arguments,
-    record,
-    text_or,
-    words,
+    remove_items,
+    require_object,
+    require_string,
+    string_or,
 )
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking, digest
 
@@ -81,7 +81,7 @@ _OWN_PARTS = (*_TEXTS, *_CALLS, *_THOUGHTS, "tool_result", "remove", "input_json
 
 def message_type(message: Mapping[str, object]) -> str:
     """Return the type of a message, also of a streamed one; empty if it is unknown."""
-    said = text_or(message.get("type"))
+    said = string_or(message.get("type"))
     if said.endswith(_CHUNK):
         said = said.removesuffix(_CHUNK).lower()
     return said if said in _ROLES else ""
@@ -91,20 +91,20 @@ def _role(message: Json) -> Role | None:
     """Return the role of a message; None if its type is unknown."""
     data = message.get("data")
     if message_type(message) == "chat" and isinstance(data, dict):
-        return _SPEAKERS.get(text_or(data.get("role")).lower(), "user")
+        return _SPEAKERS.get(string_or(data.get("role")).lower(), "user")
     return _ROLES.get(message_type(message))
 
 
 # Reading.
 
 
-def _nested(item: object, place: str) -> Json:
+def _to_nested(item: object, place: str) -> Json:
     """Convert a message to one with its fields under `data`, also from a flat one or an object."""
     if not isinstance(item, dict):
         dump = getattr(item, "model_dump", None)
         if not callable(dump) or not isinstance(getattr(item, "type", None), str):
-            raise UnreadableLog(f"{place}: it is {kind(item)}, neither an object nor a message of LangChain")
-        item = record(dump(), place)
+            raise UnreadableLog(f"{place}: it is {json_type(item)}, neither an object nor a message of LangChain")
+        item = require_object(dump(), place)
         if "artifact" in item:
             item = item | {"artifact": _as_json(item["artifact"])}
     if "data" in item or not isinstance(item.get("type"), str):
@@ -126,8 +126,8 @@ def _read(message: Json, place: str) -> Draft:
     if role is None:
         known = ", ".join(_ROLES)
         raise UnreadableLog(f"{place}: its type {message.get('type')!r} is unknown; expected one of {known}")
-    data = record(message.get("data"), f"{place}, data")
-    source_id = text_or(data.get("id")) or None
+    data = require_object(message.get("data"), f"{place}, data")
+    source_id = string_or(data.get("id")) or None
     if said == "remove":
         if source_id is None:
             raise UnreadableLog(f"{place}: it names no message to remove")
@@ -147,12 +147,12 @@ def _read(message: Json, place: str) -> Draft:
 def _read_result(said: str, data: Json, place: str) -> Result:
     parts = tuple(_read_content(data["content"], place)) if data.get("content") else ()
     if said == "function":
-        called = words(data.get("name"), f"{place}, name")
-        return Result(call_id=openai.old_id(called), parts=parts, name=called)
+        called = require_string(data.get("name"), f"{place}, name")
+        return Result(call_id=openai.legacy_id(called), parts=parts, name=called)
     # Success is the default, so only an error is an outcome.
     failed = True if data.get("status") == "error" else None
-    call_id = text_or(data.get("tool_call_id"))
-    return Result(call_id=call_id, parts=parts, failed=failed, name=text_or(data.get("name")) or None)
+    call_id = string_or(data.get("tool_call_id"))
+    return Result(call_id=call_id, parts=parts, failed=failed, name=string_or(data.get("name")) or None)
 
 
 def _read_reply(data: Json, place: str) -> list[Part]:
@@ -171,7 +171,7 @@ def _read_reply(data: Json, place: str) -> list[Part]:
     beside = mapping(data.get("additional_kwargs"))
     if not any(isinstance(part, Thinking) for part in parts):
         # Some providers put the reasoning outside the content.
-        thought = next(filter(None, (text_or(beside.get(key)) for key in openai.REASONING)), "")
+        thought = next(filter(None, (string_or(beside.get(key)) for key in openai.REASONING)), "")
         parts = [Thinking(text=thought), *parts] if thought else parts
     return [*parts, *calls]
 
@@ -184,29 +184,29 @@ def _items(content: object, place: str) -> list[tuple[str, str | Json]]:
     if isinstance(content, str):
         return [(place, content)]
     if not isinstance(content, list):
-        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of blocks")
+        raise UnreadableLog(f"{place}, content: it is {json_type(content)}, neither a string nor a list of blocks")
     items = [(f"{place}, block {index}", item) for index, item in enumerate(content)]
-    return [(where, item if isinstance(item, str) else record(item, where)) for where, item in items]
+    return [(where, item if isinstance(item, str) else require_object(item, where)) for where, item in items]
 
 
 def _read_item(item: str | Json, place: str) -> Text | Media | Opaque:
     if isinstance(item, str):
         return Text(text=item)
-    name = text_or(item.get("type"))
-    return Text(text=words(item.get(name), f"{place}, {name}")) if name in _TEXTS else _read_media(item)
+    name = string_or(item.get("type"))
+    return Text(text=require_string(item.get(name), f"{place}, {name}")) if name in _TEXTS else _read_media(item)
 
 
 def _read_thought(block: Json) -> Thinking:
     fields = {**block, **mapping(block.get("reasoning_content")), **mapping(block.get("extras"))}
     text = next((fields[key] for key in ("thinking", "reasoning", "text") if isinstance(fields.get(key), str)), None)
-    signature = text_or(fields.get("signature")) or None
+    signature = string_or(fields.get("signature")) or None
     sealed = next((fields[key] for key in ("data", "encrypted_content") if isinstance(fields.get(key), str)), None)
     bound = signature is not None or sealed is not None
-    summary = "\n".join(text_or(piece.get("text")) for piece in objects(block.get("summary")))
+    summary = "\n".join(string_or(piece.get("text")) for piece in objects(block.get("summary")))
     return Thinking(
-        text=text_or(text) or summary,
+        text=string_or(text) or summary,
         signature=signature,
-        sealed=text_or(sealed) or None,
+        sealed=string_or(sealed) or None,
         format=LANGCHAIN if bound else None,
     )
 
@@ -214,31 +214,36 @@ def _read_thought(block: Json) -> Thinking:
 def _read_calls(data: Json, place: str) -> list[Call]:
     """Read the calls of an AI message: the parsed ones, and those that LangChain couldn't parse."""
     calls: list[Call] = []
-    for index, item in enumerate(_listed(data, "tool_calls", place)):
+    for index, item in enumerate(_require_objects(data, "tool_calls", place)):
         where = f"{place}, tool call {index}"
-        name = words(item.get("name"), f"{where}, name")
-        calls.append(Call(id=text_or(item.get("id")), name=name, arguments=record(item.get("args"), f"{where}, args")))
-    invalid, streamed = _listed(data, "invalid_tool_calls", place), _listed(data, "tool_call_chunks", place)
-    unread: list[tuple[Json, Json | str]] = [(item, text_or(item.get("args"))) for item in invalid]
+        name = require_string(item.get("name"), f"{where}, name")
+        calls.append(
+            Call(id=string_or(item.get("id")), name=name, arguments=require_object(item.get("args"), f"{where}, args"))
+        )
+    invalid, streamed = (
+        _require_objects(data, "invalid_tool_calls", place),
+        _require_objects(data, "tool_call_chunks", place),
+    )
+    unread: list[tuple[Json, Json | str]] = [(item, string_or(item.get("args"))) for item in invalid]
     if not calls and not unread:
         unread = [(item, read_arguments(item.get("args"))) for item in streamed]
     for item, given in unread:
-        calls.append(Call(id=text_or(item.get("id")), name=text_or(item.get("name")), arguments=given))
+        calls.append(Call(id=string_or(item.get("id")), name=string_or(item.get("name")), arguments=given))
     raw = data.get("additional_kwargs")
     # Older versions store calls only as the provider wrote them.
     return openai.read_calls(raw, f"{place}, additional_kwargs") if not calls and isinstance(raw, dict) else calls
 
 
-def _listed(data: Json, key: str, place: str) -> list[Json]:
+def _require_objects(data: Json, key: str, place: str) -> list[Json]:
     where = f"{place}, {key}"
-    return [item for _, item in placed([] if data.get(key) is None else data[key], where, where)]
+    return [item for _, item in placed_objects([] if data.get(key) is None else data[key], where, where)]
 
 
 def _block_call(block: Json) -> Call:
     """Read a content block that is a call."""
     given = next((block[key] for key in ("input", "args", "arguments") if key in block), None)
-    name = text_or(block.get("call_id")) or text_or(block.get("id"))
-    return Call(id=name, name=text_or(block.get("name")), arguments=read_arguments(given))
+    name = string_or(block.get("call_id")) or string_or(block.get("id"))
+    return Call(id=name, name=string_or(block.get("name")), arguments=read_arguments(given))
 
 
 def _origin(role: Role, data: Json, parts: Sequence[Part]) -> Origin:
@@ -271,7 +276,7 @@ _OPENAI = ("image_url", "input_audio", "file")
 def _read_media(block: Json) -> Media | Opaque:
     """Read a block that is no text; one of an unknown type is opaque."""
     name = str(block.get("type"))
-    found: Media | Opaque | None = _standard(block, name) if name in _ANY else None
+    found: Media | Opaque | None = _standard_media(block, name) if name in _ANY else None
     if found is None and name in _OPENAI:
         found = openai.read_media(block)
     if found is None and "source" in block:
@@ -279,12 +284,12 @@ def _read_media(block: Json) -> Media | Opaque:
     return found if isinstance(found, Media) else Opaque(format=LANGCHAIN, payload=block)
 
 
-def _standard(block: Json, name: str) -> Media | None:
+def _standard_media(block: Json, name: str) -> Media | None:
     data, url = block.get("base64"), block.get("url")
     if "source_type" in block:
         data = block.get("data") if block.get("source_type") == "base64" else None
-    media_type = text_or(block.get("mime_type")) or _ANY[name]
-    filename = text_or(block.get("filename")) or None
+    media_type = string_or(block.get("mime_type")) or _ANY[name]
+    filename = string_or(block.get("filename")) or None
     if isinstance(data, str):
         return Media(media_type=media_type, data=data, name=filename)
     return Media(media_type=media_type, url=url, name=filename) if isinstance(url, str) else None
@@ -311,10 +316,10 @@ def _write_media(media: Media) -> Json | None:
 _TYPES = {"system": "system", "user": "human", "assistant": "ai"}
 
 
-def _written(draft: Draft) -> list[Json]:
+def _write_draft(draft: Draft) -> list[Json]:
     """Write a draft as one message, or as one for each result."""
     if draft.native is not None:
-        return [record(draft.native.payload, "native")]
+        return [require_object(draft.native.payload, "native")]
     if draft.role == "tool":
         return [_write_result(result, None if index else draft.source_id) for index, result in enumerate(draft.results)]
     spoken = [part for part in draft.parts if isinstance(part, Text | Media | Opaque)]
@@ -326,8 +331,8 @@ def _written(draft: Draft) -> list[Json]:
 
 def _write_result(result: Result, source_id: str | None) -> Json:
     content = words_or_blocks(result.parts, _write_media)
-    if openai.is_old(result.call_id):
-        return _message("function", content, source_id, {"name": openai.old_name(result.call_id)})
+    if openai.is_legacy(result.call_id):
+        return _message("function", content, source_id, {"name": openai.legacy_name(result.call_id)})
     status = "error" if result.failed else "success"
     more: Json = {"name": result.name, "tool_call_id": result.call_id, "artifact": None, "status": status}
     return _message("tool", content, source_id, more)
@@ -342,7 +347,7 @@ def _message(name: str, content: object, source_id: str | None, more: Json) -> J
 def _write_calls(calls: Sequence[Call]) -> Json:
     """Write the fields of an AI message that makes `calls`."""
     fields: Json = {}
-    if len(calls) == 1 and openai.is_old(calls[0].id):
+    if len(calls) == 1 and openai.is_legacy(calls[0].id):
         fields["additional_kwargs"] = openai.write_calls(calls)
         calls = ()
     made, unread = [], []
@@ -361,17 +366,17 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 _PREFIX = "msg"
 
 
-def _named(message: Json) -> str:
-    return text_or(mapping(message.get("data")).get("id"))
+def _message_id(message: Json) -> str:
+    return string_or(mapping(message.get("data")).get("id"))
 
 
-def _name_messages(messages: Sequence[Json]) -> list[Json]:
+def _give_ids(messages: Sequence[Json]) -> list[Json]:
     """Give a message without an id, or with the id of another message, an id that is derived from the message."""
-    taken = {name for message in messages if (name := _named(message))}
+    taken = {name for message in messages if (name := _message_id(message))}
     seen: set[str] = set()
     out: list[Json] = []
     for message in messages:
-        name = _named(message)
+        name = _message_id(message)
         # A removal has the id of another message.
         if message_type(message) != "remove":
             if not name or name in seen:
@@ -400,27 +405,31 @@ def _unknown_type(seen: Outline) -> Iterator[str]:
 _SHAPES: dict[str, type] = {"additional_kwargs": dict, "response_metadata": dict, "name": str, "id": str}
 
 
-def _misfits(seen: Outline) -> list[str]:
+def _wrong_fields(seen: Outline) -> list[str]:
     data = mapping(seen.message.get("data"))
     return [key for key, fits in _SHAPES.items() if data.get(key) is not None and not isinstance(data[key], fits)]
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    each("unknown-type", "{0}", _unknown_type),
+    message_rule("unknown-type", "{0}", _unknown_type),
     unreadable(_read, ("system", "user", "assistant", "tool")),
-    each("misfit", "its {0} can't be loaded.", _misfits),
+    message_rule("misfit", "its {0} can't be loaded.", _wrong_fields),
     call_without_id,
     duplicate_id_in_message,
 )
 _RULES = (
     *_LOCAL_RULES,
-    each("missing-id", "it has no id, so that it can't be replaced or removed.", lambda seen: not _named(seen.message)),
-    unique(
+    message_rule(
+        "missing-id",
+        "it has no id, so that it can't be replaced or removed.",
+        lambda seen: not _message_id(seen.message),
+    ),
+    unique_rule(
         "duplicate-id",
         "the id {0!r} is that of a message before it.",
-        lambda seen: [_named(seen.message)] if message_type(seen.message) != "remove" else [],
+        lambda seen: [_message_id(seen.message)] if message_type(seen.message) != "remove" else [],
     ),
-    each(
+    message_rule(
         "system-not-first",
         "a system message may only stand first, and alone.",
         lambda seen: seen.role == "system" and seen.index > 0,
@@ -458,32 +467,32 @@ class LangChainMessages(ChatFormat):
         """Read a message list, or an object that holds one; one draft a message."""
         return _settle_marked(self._read_all(payload))
 
-    def _plain(self, message: object, place: str) -> object:
-        return _nested(message, place)
+    def _to_json(self, message: object, place: str) -> object:
+        return _to_nested(message, place)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list."""
-        messages = copied_messages(message for draft in self._repaired(drafts) for message in _written(draft))
-        return Payload(messages=_name_messages(messages))
+        messages = copy_messages(message for draft in self._repair(drafts) for message in _write_draft(draft))
+        return Payload(messages=_give_ids(messages))
 
     def _read_message(self, message: Json, place: str) -> list[Draft]:
         draft = _read(message, place)
         if draft.origin == "summary":
             # Another tool's summary is sent unchanged if it still fits.
             return [replace(draft, native=Native(format=LANGCHAIN, payload=message))]
-        return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
+        return [self._keep_native(draft, message, _write_draft(self._replace_in_draft(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking, including that outside its content."""
         data = payload.get("data")
         if not isinstance(data, dict):
             return payload
-        data = filtered(data, "content", lambda block: block.get("type") not in _THOUGHTS)
+        data = remove_items(data, "content", lambda block: block.get("type") not in _THOUGHTS)
         more = data.get("additional_kwargs")
         beside = {"additional_kwargs": openai.without_reasoning(more)} if isinstance(more, dict) else {}
         return payload | {"data": data | beside}
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role == "user" and _write_media(part) is not None
         return part.format == LANGCHAIN and part.payload.get("type") not in _OWN_PARTS
@@ -492,11 +501,11 @@ class LangChainMessages(ChatFormat):
         return (
             flatten_summaries,
             repairs.join_drafts,
-            repairs.tell_server_pairs,
-            self._express,
+            repairs.note_server_pairs,
+            self._replace_unsupported,
             repairs.place_parts,
             repairs.drop_empty,
-            partial(repairs.give_unique_ids, fits=openai.id_fits, per_message=True),
+            partial(repairs.give_unique_ids, fits=openai.keeps_id, per_message=True),
             repairs.answer_calls,
             repairs.join_systems,
             repairs.quote_later_systems,

@@ -21,13 +21,13 @@ from ireneo.formats.chat.format import (
     Rule,
     ThinkingRule,
     Violation,
-    breach,
     call_without_id,
     cast_summaries,
     duplicate_id_in_message,
-    each,
     first_not_user,
     flatten_summaries,
+    make_violation,
+    message_rule,
     read_draft,
     unknown_role,
     unpaired,
@@ -35,17 +35,17 @@ from ireneo.formats.chat.format import (
     words_or_blocks,
 )
 from ireneo.formats.values import (
-    copied_messages,
+    copy_messages,
     mapping,
     objects,
-    placed,
     placed_blocks,
+    placed_objects,
     read_arguments,
-    record,
+    require_object,
+    require_string,
     role_of,
-    text_or,
+    string_or,
     type_of,
-    words,
 )
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
@@ -71,7 +71,7 @@ def _read(message: Json, place: str) -> Draft:
     if role in _ANSWERING:
         parts = tuple(_read_content(content, place)) if content else ()
         old = role == "function"
-        tool = words(message.get("name"), f"{place}, name") if old else text_or(message.get("name")) or None
+        tool = require_string(message.get("name"), f"{place}, name") if old else string_or(message.get("name")) or None
         return read_draft(
             "tool", [read_failure(Result(call_id=_result_id(message, role), parts=parts, name=tool))], name
         )
@@ -83,7 +83,7 @@ def _read(message: Json, place: str) -> Draft:
 
 def _read_reply(message: Json, said: Sequence[Part], place: str) -> Iterator[Part]:
     # Some servers send their reasoning under both names.
-    for thought in dict.fromkeys(text_or(message.get(key)) for key in REASONING):
+    for thought in dict.fromkeys(string_or(message.get(key)) for key in REASONING):
         if thought:
             yield Thinking(text=thought)
     yield from said
@@ -99,7 +99,9 @@ def _read_content(content: object, place: str) -> list[Text | Media | Opaque]:
     parts: list[Text | Media | Opaque] = []
     for where, block in placed_blocks(content, place, "content part"):
         name = type_of(block, where)
-        parts.append(Text(text=words(block.get(name), f"{where}, {name}")) if name in _TEXTS else read_media(block))
+        parts.append(
+            Text(text=require_string(block.get(name), f"{where}, {name}")) if name in _TEXTS else read_media(block)
+        )
     return parts
 
 
@@ -107,27 +109,29 @@ def read_calls(message: Json, place: str) -> list[Call]:
     """Read the calls of an assistant message, also of the deprecated form without ids (`function_call`)."""
     calls = []
     listed, old = message.get("tool_calls"), message.get("function_call")
-    for where, call in placed(listed, f"{place}, tool_calls", f"{place}, tool call") if listed is not None else ():
+    for where, call in (
+        placed_objects(listed, f"{place}, tool_calls", f"{place}, tool call") if listed is not None else ()
+    ):
         # A custom tool takes free text; a function takes JSON, written as a string.
         custom = call.get("custom") if call.get("type") == "custom" else None
-        inner = record(call.get("function") if custom is None else custom, f"{where}, function")
-        name = words(inner.get("name"), f"{where}, name")
-        given = read_arguments(inner.get("arguments")) if custom is None else text_or(inner.get("input"))
-        calls.append(Call(id=text_or(call.get("id")), name=name, arguments=given))
+        inner = require_object(call.get("function") if custom is None else custom, f"{where}, function")
+        name = require_string(inner.get("name"), f"{where}, name")
+        given = read_arguments(inner.get("arguments")) if custom is None else string_or(inner.get("input"))
+        calls.append(Call(id=string_or(call.get("id")), name=name, arguments=given))
     if old is not None:
-        function = record(old, f"{place}, function_call")
-        name = words(function.get("name"), f"{place}, function_call, name")
-        calls.append(Call(id=old_id(name), name=name, arguments=read_arguments(function.get("arguments"))))
+        function = require_object(old, f"{place}, function_call")
+        name = require_string(function.get("name"), f"{place}, function_call, name")
+        calls.append(Call(id=legacy_id(name), name=name, arguments=read_arguments(function.get("arguments"))))
     return calls
 
 
 # Writing, after the repairs: all parts can be written.
 
 
-def _written(draft: Draft) -> list[Json]:
+def _write_draft(draft: Draft) -> list[Json]:
     """Write a draft as one message, or as one for each result."""
     if draft.native is not None:
-        return [record(draft.native.payload, "native")]
+        return [require_object(draft.native.payload, "native")]
     if draft.role == "tool":
         return [_write_result(result) for result in draft.results]
     if draft.role != "assistant":
@@ -144,8 +148,8 @@ def _written(draft: Draft) -> list[Json]:
 
 def _write_result(result: Result) -> Json:
     content = words_or_blocks(result.parts, write_media) if result.parts else ""
-    if is_old(result.call_id):
-        return {"role": "function", "name": old_name(result.call_id), "content": content}
+    if is_legacy(result.call_id):
+        return {"role": "function", "name": legacy_name(result.call_id), "content": content}
     message: Json = {"role": "tool", "tool_call_id": result.call_id, "content": content}
     return message | ({"name": result.name} if result.name is not None else {})
 
@@ -153,7 +157,7 @@ def _write_result(result: Result) -> Json:
 def write_calls(calls: Sequence[Call]) -> Json:
     """Write the fields of an assistant message that makes `calls`."""
     written = [{"name": call.name, "arguments": write_arguments(call)} for call in calls]
-    if len(calls) == 1 and is_old(calls[0].id):
+    if len(calls) == 1 and is_legacy(calls[0].id):
         return {"function_call": written[0]}
     listed = [
         {"id": call.id, "type": "function", "function": function} for call, function in zip(calls, written, strict=True)
@@ -171,12 +175,12 @@ def write_arguments(call: Call) -> str:
 _OLD = "function_call:"
 
 
-def old_id(name: str) -> str:
+def legacy_id(name: str) -> str:
     """Make the id of a deprecated call from its function's name."""
     return _OLD + name
 
 
-def is_old(call_id: str) -> bool:
+def is_legacy(call_id: str) -> bool:
     """Whether `call_id` is that of a deprecated call."""
     return call_id.startswith(_OLD)
 
@@ -186,18 +190,18 @@ def without_reasoning(fields: Json) -> Json:
     return {key: value for key, value in fields.items() if key not in (*REASONING, *_SIGNED_BESIDE)}
 
 
-def id_fits(call: Call, draft: Draft) -> bool:
+def keeps_id(call: Call, draft: Draft) -> bool:
     """Whether a call may keep its id: a message holds one deprecated call, under its own name."""
-    return not is_old(call.id) or (len(draft.calls) == 1 and old_name(call.id) == call.name)
+    return not is_legacy(call.id) or (len(draft.calls) == 1 and legacy_name(call.id) == call.name)
 
 
-def old_name(call_id: str) -> str:
+def legacy_name(call_id: str) -> str:
     """Return the function's name in the id of a deprecated call."""
     return call_id.removeprefix(_OLD)
 
 
 def _result_id(message: Json, role: str) -> str:
-    return old_id(text_or(message.get("name"))) if role == "function" else text_or(message.get("tool_call_id"))
+    return legacy_id(string_or(message.get("name"))) if role == "function" else string_or(message.get("tool_call_id"))
 
 
 # The format has no field that says that a call failed.
@@ -237,16 +241,16 @@ def read_media(block: Json) -> Media | Opaque:
     inner = mapping(block.get(str(block.get("type"))))
     media: Media | None = None
     if block["type"] == "image_url":
-        media = _located(inner.get("url"), None)
+        media = _media_at(inner.get("url"), None)
     elif block["type"] == "input_audio" and isinstance(inner.get("data"), str):
-        sound = _AUDIO.get(text_or(inner.get("format")))
-        media = Media(media_type=sound, data=text_or(inner["data"])) if sound else None
+        sound = _AUDIO.get(string_or(inner.get("format")))
+        media = Media(media_type=sound, data=string_or(inner["data"])) if sound else None
     elif block["type"] == "file":
-        media = _located(inner.get("file_data"), inner.get("filename"))
+        media = _media_at(inner.get("file_data"), inner.get("filename"))
     return media or Opaque(format=OPENAI, payload=block)
 
 
-def _located(url: object, name: object) -> Media | None:
+def _media_at(url: object, name: object) -> Media | None:
     if not isinstance(url, str):
         return None
     named = name if isinstance(name, str) else None
@@ -285,7 +289,7 @@ def _empty_content(outline: Outline) -> Iterator[str]:
         yield "it has no content."
 
 
-def _functions(message: Json) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _called_functions(message: Json) -> Iterator[tuple[str, Mapping[str, object]]]:
     for call in objects(message.get("tool_calls")):
         field, key = ("input", "custom") if call.get("type") == "custom" else ("arguments", "function")
         yield field, mapping(call.get(key))
@@ -299,14 +303,16 @@ def _alternate(outlines: Outlines) -> Iterator[Violation]:
     for outline in outlines:
         if outline.role in ("system", "developer"):
             if outline.index > 0:
-                yield breach("alternate", outline.index, "a system message may only stand first, and alone.")
+                yield make_violation("alternate", outline.index, "a system message may only stand first, and alone.")
         elif outline.role == "assistant" and outline.calls:
             # The turn stays with the assistant until it has answered.
             if expected == "user":
-                yield breach("alternate", outline.index, "the user's turn is here, not the assistant's.")
+                yield make_violation("alternate", outline.index, "the user's turn is here, not the assistant's.")
         elif outline.role in ("user", "assistant"):
             if outline.role != expected:
-                yield breach("alternate", outline.index, f"the {expected}'s turn is here, not the {outline.role}'s.")
+                yield make_violation(
+                    "alternate", outline.index, f"the {expected}'s turn is here, not the {outline.role}'s."
+                )
             expected = "assistant" if outline.role == "user" else "user"
 
 
@@ -315,17 +321,17 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     unreadable(_read, ROLES),
     call_without_id,
     duplicate_id_in_message,
-    each(
+    message_rule(
         "bad-arguments",
         "the {0} of a call must be a string.",
-        lambda seen: [name for name, made in _functions(seen.message) if not isinstance(made.get(name), str)],
+        lambda seen: [name for name, made in _called_functions(seen.message) if not isinstance(made.get(name), str)],
     ),
-    each(
+    message_rule(
         "bad-call-name",
         "a call names no function.",
-        lambda seen: any(made.get("name") == "" for _, made in _functions(seen.message)),
+        lambda seen: any(made.get("name") == "" for _, made in _called_functions(seen.message)),
     ),
-    each("empty-content", "{0}", _empty_content),
+    message_rule("empty-content", "{0}", _empty_content),
 )
 _RULES = (*_LOCAL_RULES, unpaired)
 
@@ -349,30 +355,30 @@ class OpenAIChat(ChatFormat):
 
     @staticmethod
     def _outline(message: Json, before: Json | None) -> Outline:
-        role, calls = text_or(message.get("role")), []
+        role, calls = string_or(message.get("role")), []
         if role == "assistant":
-            calls = [text_or(call.get("id")) for call in objects(message.get("tool_calls"))]
+            calls = [string_or(call.get("id")) for call in objects(message.get("tool_calls"))]
             if isinstance(old := message.get("function_call"), dict):
-                calls.append(old_id(text_or(old.get("name"))))
+                calls.append(legacy_id(string_or(old.get("name"))))
         results = (_result_id(message, role),) if role in _ANSWERING else ()
         return Outline(role=role, message=message, calls=tuple(calls), results=results)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list."""
-        return Payload(messages=copied_messages(each for draft in self._repaired(drafts) for each in _written(draft)))
+        return Payload(messages=copy_messages(each for draft in self._repair(drafts) for each in _write_draft(draft)))
 
     def _read_message(self, message: Json, place: str) -> list[Draft]:
         draft = _read(message, place)
-        return [self._keep_native(draft, message, _written(self._expressed(draft))[0])]
+        return [self._keep_native(draft, message, _write_draft(self._replace_in_draft(draft))[0])]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its reasoning fields."""
         return without_reasoning(payload)
 
-    def _expressed_part(self, part: Part, role: Role) -> Part:
-        return write_failure(super()._expressed_part(part, role))
+    def _supported_part(self, part: Part, role: Role) -> Part:
+        return write_failure(super()._supported_part(part, role))
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role == "user" and write_media(part) is not None
         kind = part.payload.get("type")
@@ -384,11 +390,11 @@ class OpenAIChat(ChatFormat):
     def _repair_steps(self) -> Iterable[Repair]:
         yield flatten_summaries
         yield repairs.join_drafts
-        yield repairs.tell_server_pairs
-        yield self._express
+        yield repairs.note_server_pairs
+        yield self._replace_unsupported
         yield repairs.place_parts
         yield repairs.drop_empty
-        yield partial(repairs.give_unique_ids, fits=id_fits, per_message=True)
+        yield partial(repairs.give_unique_ids, fits=keeps_id, per_message=True)
         yield repairs.answer_calls
         if self._alternate:
             yield repairs.join_systems
@@ -396,4 +402,4 @@ class OpenAIChat(ChatFormat):
         yield cast_summaries
         if self._alternate:
             yield repairs.open_with_user
-            yield repairs.take_turns
+            yield repairs.alternate_roles

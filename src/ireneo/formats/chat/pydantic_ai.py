@@ -25,9 +25,9 @@ from ireneo.formats.chat.format import (
     call_without_id,
     cast_summaries,
     duplicate_id_in_message,
-    each,
     first_not_user,
     flatten_summaries,
+    message_rule,
     origin_of,
     outline_of,
     thinking_missing,
@@ -36,17 +36,17 @@ from ireneo.formats.chat.format import (
     words_or_blocks,
 )
 from ireneo.formats.values import (
-    copied_messages,
-    filtered,
-    kind,
-    listing,
+    copy_messages,
+    json_type,
     mapping,
     objects,
-    placed,
+    placed_objects,
     read_arguments,
-    record,
-    text_or,
-    words,
+    remove_items,
+    require_list,
+    require_object,
+    require_string,
+    string_or,
 )
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
 
@@ -91,15 +91,15 @@ _Placed: TypeAlias = tuple[str, Json]
 
 def _message_kind(message: Mapping[str, object]) -> str:
     """Return whether a message is a request or a response; empty if it is neither."""
-    said = text_or(message.get("kind"))
+    said = string_or(message.get("kind"))
     return said if said in (_REQUEST, _RESPONSE) else ""
 
 
 def _part_kind(part: Mapping[str, object]) -> str:
-    return text_or(part.get("part_kind"))
+    return string_or(part.get("part_kind"))
 
 
-def _voice(part: Json) -> _Voice | None:
+def _speaker(part: Json) -> _Voice | None:
     """Return the speaker of a part of a request; None for a part that is only for the library."""
     if _part_kind(part) == _RETRY:
         # Without a tool it is about the response as a whole.
@@ -112,12 +112,13 @@ def _voice(part: Json) -> _Voice | None:
 _ADAPTER = "ModelMessagesTypeAdapter"
 
 
-def _dumped(item: object, place: str) -> object:
+def _dump_message(item: object, place: str) -> object:
     # The library is loaded, since the object exists; its adapter is in the module of the object's class.
     adapter = getattr(sys.modules.get(type(item).__module__), _ADAPTER, None)
     if adapter is None:
         raise UnreadableLog(
-            f"{place}: it is {kind(item)}, not an object; dump messages with {_ADAPTER}.dump_python(…, mode='json')"
+            f"{place}: it is {json_type(item)}, not an object; "
+            f"dump messages with {_ADAPTER}.dump_python(…, mode='json')"
         )
     try:
         return adapter.dump_python([item], mode="json")[0]
@@ -131,7 +132,7 @@ def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
     if not said:
         raise UnreadableLog(f"{place}: its kind {message.get('kind')!r} is unknown; expected request or response")
     parts: list[_Placed] = []
-    for where, part in placed(message.get("parts"), f"{place}, parts", f"{place}, part"):
+    for where, part in placed_objects(message.get("parts"), f"{place}, parts", f"{place}, part"):
         if not _part_kind(part):
             raise UnreadableLog(f"{where}: it has no part_kind")
         parts.append((where, part))
@@ -140,7 +141,7 @@ def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
     # Parts that are only for the library stay with the part before.
     runs: list[tuple[_Voice | None, list[_Placed]]] = []
     for stands in parts:
-        voice = _voice(stands[1])
+        voice = _speaker(stands[1])
         if runs and (voice is None or runs[-1][0] in (None, voice)):
             runs[-1] = (runs[-1][0] or voice, [*runs[-1][1], stands])
         else:
@@ -157,13 +158,13 @@ def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool)
         return Draft(role="user", parts=records, origin="injected", joined=joined)
     parts: list[Part] = []
     for where, part in run:
-        if _voice(part) == "tool":
+        if _speaker(part) == "tool":
             # A part that asks for a retry is a failure.
             failed = True if part.get("outcome", "retried") != "success" else None
-            name = words(part.get("tool_name"), f"{where}, tool_name")
+            name = require_string(part.get("tool_name"), f"{where}, tool_name")
             returned = tuple(_read_return(part.get("content")))
-            parts.append(Result(call_id=text_or(part.get("tool_call_id")), parts=returned, failed=failed, name=name))
-        elif _voice(part) is not None:
+            parts.append(Result(call_id=string_or(part.get("tool_call_id")), parts=returned, failed=failed, name=name))
+        elif _speaker(part) is not None:
             parts += _read_prompt(part, where)
     origin = origin_of(parts) if voice == "user" else _ORIGINS.get(voice, "spoken")
     return Draft(role=_ROLES.get(voice, "user"), parts=tuple(parts), origin=origin, joined=joined)
@@ -176,18 +177,18 @@ def _read_prompt(part: Json, place: str) -> Sequence[Part]:
         transcript = part.get("transcript")
         return [Text(text=transcript) if isinstance(transcript, str) else Opaque(format=PYDANTIC_AI, payload=part)]
     if said == _SYSTEM or (said == _PROMPT and isinstance(content, str)):
-        return [Text(text=words(content, f"{place}, content"))]
+        return [Text(text=require_string(content, f"{place}, content"))]
     if said != _PROMPT:
         return _read_return(content)
     if not isinstance(content, list):
-        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list")
+        raise UnreadableLog(f"{place}, content: it is {json_type(content)}, neither a string nor a list")
     parts: list[Part] = []
     for index, item in enumerate(content):
         where = f"{place}, content {index}"
         if isinstance(item, str):
             parts.append(Text(text=item))
-        elif record(item, where).get("kind") in _WORDS:
-            parts.append(Text(text=words(item.get("content"), where)))
+        elif require_object(item, where).get("kind") in _WORDS:
+            parts.append(Text(text=require_string(item.get("content"), where)))
         else:
             parts.append(_read_media(item) or Opaque(format=PYDANTIC_AI, payload=item))
     return parts
@@ -209,19 +210,19 @@ def _read_reply(part: Json, place: str) -> Part:
     read: Part | None = None
     match _part_kind(part):
         case "text":
-            read = Text(text=words(part.get("content"), f"{place}, content"))
+            read = Text(text=require_string(part.get("content"), f"{place}, content"))
         case "thinking":
-            signature = text_or(part.get("signature")) or None
-            text = words(part.get("content"), f"{place}, content")
+            signature = string_or(part.get("signature")) or None
+            text = require_string(part.get("content"), f"{place}, content")
             read = Thinking(text=text, signature=signature, format=PYDANTIC_AI if signature else None)
         case "tool-call":
-            name = words(part.get("tool_name"), f"{place}, tool_name")
+            name = require_string(part.get("tool_name"), f"{place}, tool_name")
             given = read_arguments(part.get("args"))
-            read = Call(id=text_or(part.get("tool_call_id")), name=name, arguments=given)
+            read = Call(id=string_or(part.get("tool_call_id")), name=name, arguments=given)
         case "file":
             read = _read_media(part.get("content"))
         case "speech" if isinstance(part.get("transcript"), str):
-            read = Text(text=text_or(part["transcript"]))
+            read = Text(text=string_or(part["transcript"]))
     return read or Opaque(format=PYDANTIC_AI, payload=part)
 
 
@@ -239,8 +240,8 @@ _URLS = {
 def _read_media(item: object) -> Media | None:
     """Read an item of content as media; None if it is something else."""
     fields = mapping(item)
-    said, data, url = text_or(fields.get("kind")), fields.get("data"), fields.get("url")
-    media_type = text_or(fields.get("media_type"))
+    said, data, url = string_or(fields.get("kind")), fields.get("data"), fields.get("url")
+    media_type = string_or(fields.get("media_type"))
     if said == _BINARY and isinstance(data, str) and media_type:
         return Media(media_type=media_type, data=data)
     return Media(media_type=media_type or _URLS[said], url=url) if said in _URLS and isinstance(url, str) else None
@@ -287,9 +288,9 @@ def _write_message(group: Sequence[Draft], named: dict[str, str]) -> Json:
         if draft.native is None:
             parts += _write_parts(draft, named)
         else:
-            kept = record(draft.native.payload, "native")
+            kept = require_object(draft.native.payload, "native")
             message |= kept
-            parts += listing(kept.get("parts"), "native")
+            parts += require_list(kept.get("parts"), "native")
     return message | {"parts": parts}
 
 
@@ -335,19 +336,19 @@ def _misplaced(seen: Outline) -> list[str]:
 
 def _result_not_first(seen: Outline) -> bool:
     """Whether other parts precede results in a request."""
-    voices = [voice for voice in map(_voice, objects(seen.message.get("parts"))) if voice is not None]
+    voices = [voice for voice in map(_speaker, objects(seen.message.get("parts"))) if voice is not None]
     return seen.role != "assistant" and any(voice != "tool" for voice in voices[: voices.count("tool")])
 
 
 _LOCAL_RULES: tuple[Rule, ...] = (
-    each(
+    message_rule(
         "unknown-kind",
         "its kind {0!r} is unknown; expected request or response.",
         lambda seen: [] if seen.role else [seen.message.get("kind")],
     ),
     unreadable(_read, ("system", "user", "assistant")),
-    each("misplaced-part", "{0}", _misplaced),
-    each("result-not-first", "the results must stand before all else in the request.", _result_not_first),
+    message_rule("misplaced-part", "{0}", _misplaced),
+    message_rule("result-not-first", "the results must stand before all else in the request.", _result_not_first),
     call_without_id,
     duplicate_id_in_message,
 )
@@ -382,21 +383,21 @@ class PydanticAIMessages(ChatFormat):
             role = "system"
         return outline_of(role, message, drafts)
 
-    def _plain(self, message: object, place: str) -> object:
-        return record(message if isinstance(message, dict) else _dumped(message, place), place)
+    def _to_json(self, message: object, place: str) -> object:
+        return require_object(message if isinstance(message, dict) else _dump_message(message, place), place)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid history."""
-        return Payload(messages=copied_messages(_write_messages(self._repaired(drafts))))
+        return Payload(messages=copy_messages(_write_messages(self._repair(drafts))))
 
     def _read_message(self, message: Json, place: str) -> list[Draft]:
         return [self._kept(draft, half) for draft, half in _read(message, place)]
 
     def without_thinking(self, payload: Json) -> Json:
         """Return the message without its thinking."""
-        return filtered(payload, "parts", lambda part: part.get("part_kind") != _THINKING)
+        return remove_items(payload, "parts", lambda part: part.get("part_kind") != _THINKING)
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return _write_media(part) is not None if role == "user" else role != "system" and part.data is not None
         if part.format != PYDANTIC_AI:
@@ -409,9 +410,9 @@ class PydanticAIMessages(ChatFormat):
     def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
-            self._express,
-            partial(repairs.join_drafts, share=_share),
-            repairs.tell_server_pairs,
+            self._replace_unsupported,
+            partial(repairs.join_drafts, share=_may_share_request),
+            repairs.note_server_pairs,
             repairs.place_parts,
             repairs.drop_empty,
             partial(repairs.give_unique_ids, per_message=True),
@@ -424,14 +425,14 @@ class PydanticAIMessages(ChatFormat):
         if draft.origin == "summary" or not draft.parts:
             # Neither another tool's summary nor an empty message can be rebuilt from its parts.
             return replace(draft, native=Native(format=PYDANTIC_AI, payload=half))
-        return self._keep_native(draft, half, _write_message([self._expressed(draft)], {}))
+        return self._keep_native(draft, half, _write_message([self._replace_in_draft(draft)], {}))
 
 
 def _is_only_for_the_library(part: Part) -> bool:
-    return isinstance(part, Opaque) and _part_kind(part.payload) != "" and _voice(part.payload) is None
+    return isinstance(part, Opaque) and _part_kind(part.payload) != "" and _speaker(part.payload) is None
 
 
-def _share(before: Draft, draft: Draft) -> bool:
+def _may_share_request(before: Draft, draft: Draft) -> bool:
     """Whether two drafts may share a request: neither two of the user's messages, nor a summary of ours.
 
     Nor a system prompt with parts before it that are only for the library, since such a request would contain no other

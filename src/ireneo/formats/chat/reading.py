@@ -35,13 +35,13 @@ from ireneo.formats.chat.traits import TRAITS
 from ireneo.formats.values import (
     CLIENTS,
     TIME_KEYS,
-    detached,
-    kind,
+    json_type,
     library_of,
-    moment,
     objects,
-    record,
-    text_or,
+    parse_time,
+    require_object,
+    string_or,
+    to_plain_json,
     without,
 )
 from ireneo.log.message import Draft, Native, Origin, Part, Role
@@ -117,7 +117,7 @@ def unknown_block(message: object) -> str | None:
 
 
 def _is_langchain(item: object) -> bool:
-    said = text_or(item.get("type") if isinstance(item, dict) else getattr(item, "type", None))
+    said = string_or(item.get("type") if isinstance(item, dict) else getattr(item, "type", None))
     if said.endswith("MessageChunk"):
         said = said.removesuffix("MessageChunk").lower()
     if said not in _LANGCHAIN_TYPES:
@@ -129,15 +129,15 @@ def _is_langchain(item: object) -> bool:
 
 def _is_pydantic_ai(item: object) -> bool:
     if isinstance(item, dict):
-        return text_or(item.get("kind")) in _PYDANTIC_KINDS and isinstance(item.get("parts"), list)
-    return hasattr(item, "parts") and text_or(getattr(item, "kind", None)) in _PYDANTIC_KINDS
+        return string_or(item.get("kind")) in _PYDANTIC_KINDS and isinstance(item.get("parts"), list)
+    return hasattr(item, "parts") and string_or(getattr(item, "kind", None)) in _PYDANTIC_KINDS
 
 
 def _is_item(item: dict[str, object]) -> bool:
     """Whether `item` is one of OpenAI's Responses, and no message that is valid in other formats."""
     said, content = item.get("type"), item.get("content")
     if said is not None and said != "message":
-        type_name = text_or(said)
+        type_name = string_or(said)
         found = type_name == "tool_search_output" and isinstance(item.get("call_id"), str)
         return found or type_name in _ITEMS or type_name.endswith(("_call", "_call_output"))
     if "role" not in item and said is None:
@@ -162,7 +162,7 @@ def _by_blocks(message: dict[str, object]) -> str | None:
 
 
 def _is_anthropic(block: dict[str, object]) -> bool:
-    said = text_or(block.get("type"))
+    said = string_or(block.get("type"))
     if said == "thinking":
         # Other providers have a block of that name with a list in it.
         return not isinstance(block.get("thinking"), list)
@@ -225,7 +225,7 @@ def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
 def _moment(value: object) -> datetime | None:
     if isinstance(value, datetime):
         return value if value.tzinfo else value.astimezone()
-    return moment(value)
+    return parse_time(value)
 
 
 INSTEAD: Final = (
@@ -246,15 +246,15 @@ def messages_of_item(item: object, place: str, *, whole: bool = False) -> Iterat
     pass instead.
     """
     if isinstance(item, Mapping):
-        yield from _of_envelope(record(_plain(dict(item), place), place), place)
+        yield from _messages_in_reply(require_object(_plain(dict(item), place), place), place)
     elif library_of(item) in CLIENTS:
-        yield from _of_client(item, place)
+        yield from _client_messages(item, place)
     elif _is_langchain(item) or _is_pydantic_ai(item):
         yield item
     elif library_of(item):
-        yield from _of_framework(item, place, whole=whole)
+        yield from _framework_messages(item, place, whole=whole)
     else:
-        raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
+        raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
 
 
 def objects_of(item: object) -> str | None:
@@ -270,7 +270,7 @@ def objects_of(item: object) -> str | None:
     return PYDANTIC_AI if library == "pydantic_ai" else LANGCHAIN
 
 
-def made_into_objects(messages: list[dict[str, object]], name: str) -> list[object]:
+def to_library_objects(messages: list[dict[str, object]], name: str) -> list[object]:
     """Convert messages of the format `name` to objects of its library.
 
     Raises BadInput where the library is not installed, or rejects them.
@@ -293,38 +293,42 @@ def made_into_objects(messages: list[dict[str, object]], name: str) -> list[obje
         raise BadInput(f"{library} can't load the messages as its objects ({fault}).") from fault
 
 
-def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
+def _messages_in_reply(holder: dict[str, object], place: str) -> Iterator[object]:
     """Return the messages in a reply as JSON, or the message that `holder` is."""
     says = "role" in holder
     if holder.get("object") == "chat.completion.chunk":
-        raise UnreadableLog(_piece("chat completion chunk", place))
+        raise UnreadableLog(_stream_piece_text("chat completion chunk", place))
     if not says and isinstance(holder.get("choices"), list):
-        yield _unparsed(_only(holder["choices"], "choice", "completion.choices[0].message", place).get("message"))
+        yield _without_parsed(
+            _only_choice(holder["choices"], "choice", "completion.choices[0].message", place).get("message")
+        )
     elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
-        yield from map(_without_nulls, _listed(holder["output"]))
+        yield from map(_without_nulls, _list_or_empty(holder["output"]))
     elif not says and isinstance(holder.get("candidates"), list):
-        candidate = _only(holder["candidates"], "candidate", "response.candidates[0].content", place)
+        candidate = _only_choice(holder["candidates"], "candidate", "response.candidates[0].content", place)
         if not isinstance(candidate.get("content"), dict):
             reason = candidate.get("finishReason", candidate.get("finish_reason"))
             raise UnreadableLog(f"{place}: it is a reply without any content (finish reason {reason}); leave it out")
         yield candidate["content"]
     elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
-        yield _unparsed(holder["message"])
+        yield _without_parsed(holder["message"])
     elif holder.get("type") == "message" and "stop_reason" in holder:
         # The provider rejects the other fields of its reply.
         content = holder.get("content")
         said = [*map(_without_nulls, content)] if isinstance(content, list) else content
         yield {"role": holder.get("role"), "content": said}
     else:
-        yield _unparsed(holder)
+        yield _without_parsed(holder)
 
 
-def _of_client(item: object, place: str) -> Iterator[object]:
+def _client_messages(item: object, place: str) -> Iterator[object]:
     name = type(item).__name__
     if name.endswith(_PIECES) or hasattr(item, "__next__") or hasattr(item, "__anext__"):
-        raise UnreadableLog(_piece(name, place))
+        raise UnreadableLog(_stream_piece_text(name, place))
     if callable(getattr(item, "parse", None)) and hasattr(item, "http_response"):
-        raise UnreadableLog(f"{place}: it is {_called(item)}, a reply as it came over the wire; hand in its .parse()")
+        raise UnreadableLog(
+            f"{place}: it is {_describe_value(item)}, a reply as it came over the wire; hand in its .parse()"
+        )
     # Dumped part by part: a whole reply would contain what the client parsed of it as well.
     output, content = getattr(item, "output", None), getattr(item, "content", None)
     if isinstance(output, list) and getattr(item, "object", None) == "response":
@@ -335,11 +339,11 @@ def _of_client(item: object, place: str) -> Iterator[object]:
     else:
         plain = _plain(item, place)
         if not isinstance(plain, dict):
-            raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
-        yield from _of_envelope(plain, place)
+            raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
+        yield from _messages_in_reply(plain, place)
 
 
-def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
+def _framework_messages(item: object, place: str, *, whole: bool) -> Iterator[object]:
     """Return the messages of a run's result, or of a filled prompt template."""
     to_messages = getattr(item, "to_messages", None)
     found = [getattr(item, name) for name in _RESULTS if callable(getattr(item, name, None))]
@@ -348,14 +352,14 @@ def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
     elif found:
         yield from found[-1 if whole else 0]()
     else:
-        raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
+        raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
 
 
 def _plain(value: object, place: str) -> object:
     """Return `value`, as JSON if it contains objects of a client."""
     if isinstance(value, dict) and not any(map(_holds_objects, value.values())):
         return value
-    return detached(value, place)
+    return to_plain_json(value, place)
 
 
 def _holds_objects(value: object) -> bool:
@@ -363,8 +367,8 @@ def _holds_objects(value: object) -> bool:
     return any(library_of(each) in CLIENTS for each in listed) or isinstance(value, tuple)
 
 
-def _only(listed: object, what: str, instead: str, place: str) -> dict[str, object]:
-    found = _listed(listed)
+def _only_choice(listed: object, what: str, instead: str, place: str) -> dict[str, object]:
+    found = _list_or_empty(listed)
     if len(found) != 1 or not isinstance(found[0], dict):
         raise UnreadableLog(
             f"{place}: it is a reply with {len(found)} {what}s, of which one can be taken; hand in that one: {instead}"
@@ -372,18 +376,18 @@ def _only(listed: object, what: str, instead: str, place: str) -> dict[str, obje
     return found[0]
 
 
-def _listed(value: object) -> list[object]:
+def _list_or_empty(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _unparsed(message: object) -> dict[str, object]:
+def _without_parsed(message: object) -> dict[str, object]:
     """Remove what OpenAI's client parsed of a message, and null calls, which the provider rejects."""
     if not isinstance(message, dict):
         return {}
     if "parsed" not in message and not any(key in message for key in _CALL_FIELDS):
         return message
     kept = {key: value for key, value in message.items() if value is not None or key not in _CALL_FIELDS}
-    if calls := _listed(message.get("tool_calls")):
+    if calls := _list_or_empty(message.get("tool_calls")):
         functions = [call.get("function") if isinstance(call, dict) else None for call in calls]
         kept["tool_calls"] = [
             call | {"function": without(function, "parsed_arguments")}
@@ -399,14 +403,14 @@ def _without_nulls(part: object) -> object:
     return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
 
 
-def _piece(name: str, place: str) -> str:
+def _stream_piece_text(name: str, place: str) -> str:
     return f"{place}: it is a {name}, a piece of a stream; hand in the whole message once the stream is over"
 
 
-def _called(item: object) -> str:
+def _describe_value(item: object) -> str:
     if inspect.isawaitable(item):
         return "something that must be awaited first"
-    return kind(item)
+    return json_type(item)
 
 
 _SHARED_LIST = "messages"
@@ -454,9 +458,9 @@ def read_given(
     named: str | None = chat_format(format).name if format else None
     hints: list[str] = []
     items: list[_Item] = []
-    if len(given) == 1 and (request := _request(given[0])):
+    if len(given) == 1 and (request := _as_request(given[0])):
         # Errors count its messages as the caller does.
-        prompt, given = _opened(request, hints)
+        prompt, given = _request_contents(request, hints)
         items += [_item(draft, 0, draft) for draft in prompt]
     for index, each in enumerate(given):
         items += [_item(value, index, each) for value in _values_of(each, f"message {index}", hints, whole=whole)]
@@ -467,7 +471,7 @@ def read_given(
                 f'format="{item.mark}", or leave format= out and each message is read as what it is'
             )
     marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
-    likely = named or next(iter((*marks, *hints)), None) or known or _leaning(items)
+    likely = named or next(iter((*marks, *hints)), None) or known or _likeliest_format(items)
     drafts: list[Draft] = []
     for name, run in groupby(_with_formats(items, likely), lambda placed: placed[0]):
         drafts += _read_run(name, [item for _, item in run])
@@ -491,7 +495,7 @@ def _item(value: object, index: int, holder: object) -> _Item:
     """Make an item of a message, with its own time, or with the time of the reply that held it."""
     at = None
     if not isinstance(value, Draft | str):
-        replied = isinstance(holder, Mapping) and not _request(holder)
+        replied = isinstance(holder, Mapping) and not _as_request(holder)
         at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
     return _Item(index=index, value=value, mark=mark_of(value), at=at)
 
@@ -503,11 +507,11 @@ def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> It
     if isinstance(each, Draft | str):
         yield each
         return
-    request = _request(each)
+    request = _as_request(each)
     if request is None:
         yield from messages_of_item(each, place, whole=whole)
         return
-    prompt, listed = _opened(request, hints)
+    prompt, listed = _request_contents(request, hints)
     yield from prompt
     for inner in listed:
         yield from _values_of(inner, place, hints, whole=whole)
@@ -531,7 +535,7 @@ def _check_draft(draft: Draft, place: str) -> None:
         raise UnreadableLog(f"{place}: {says}")
 
 
-def _request(each: object) -> Mapping[object, object] | None:
+def _as_request(each: object) -> Mapping[object, object] | None:
     """Return a provider's request or a framework's state that holds messages; None for anything else."""
     if isinstance(each, Payload):
         return {"messages": each.messages, "system": each.system}
@@ -540,7 +544,7 @@ def _request(each: object) -> Mapping[object, object] | None:
     return each if any(key in each for key in _LISTS) else None
 
 
-def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Draft], list[object]]:
+def _request_contents(request: Mapping[object, object], hints: list[str]) -> tuple[list[Draft], list[object]]:
     """Return the system prompt and the messages of a request."""
     prompt: list[Draft] = []
     for name, owner in _PROMPTS.items():
@@ -553,11 +557,11 @@ def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Dr
     # OpenAI's Responses accept a string.
     listed = [request[key]] if key == "input" and isinstance(request[key], str) else request[key]
     if not isinstance(listed, list):
-        raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
+        raise UnreadableLog(f"`{key}` is {json_type(listed)}, not a list of messages")
     return prompt, listed
 
 
-def _leaning(items: Sequence[_Item]) -> str:
+def _likeliest_format(items: Sequence[_Item]) -> str:
     leanings = {likely_format(item.value) for item in items}
     return ANTHROPIC if ANTHROPIC in leanings and OPENAI not in leanings else DEFAULT_FORMAT
 
@@ -601,14 +605,14 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
         if isinstance(noted, str) and _moment(noted) is None:
             says = f"its `timestamp` {noted[:40]!r} is no time; give one such as 2026-05-03T10:00:00Z"
             raise UnreadableLog(f"message {item.index}: {says}")
-    values, chat = [_worded(item.value, name) for item in run], chat_format(name)
+    values, chat = [_to_message(item.value, name) for item in run], chat_format(name)
     try:
         return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
     except UnreadableLog as fault:
         raise UnreadableLog(_PLACE.sub(lambda found: f"message {run[int(found[1])].index}", str(fault))) from fault
 
 
-def _worded(value: object, name: str) -> object:
+def _to_message(value: object, name: str) -> object:
     """Make a message of a user's string, and remove the time that a caller added to a message."""
     traits = TRAITS[name]
     if isinstance(value, dict) and not traits.framework:

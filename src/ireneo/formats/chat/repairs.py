@@ -19,7 +19,7 @@ from ireneo.formats.chat.format import (
     ChatFormat,
     Payload,
     Violation,
-    breach,
+    make_violation,
     media_note,
     unshown_note,
     with_parts,
@@ -84,7 +84,7 @@ def match_results(drafts: Sequence[Draft]) -> Matching:
     return Matching(calls=calls, repeated=frozenset(repeated))
 
 
-def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
+def alternate_roles(drafts: Sequence[Draft]) -> list[Draft]:
     """Merge neighbours of one role; a user message right after a tool's gets a note before it that there was no reply.
 
     Expects calls to be answered directly after them, so that an assistant with calls has no assistant after it.
@@ -129,12 +129,12 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
         # The results that it was joined to have moved.
         left_behind = draft.joined and not stood and index > 0 and drafts[index - 1].role == "tool"
         out.append(replace(draft, joined=False) if left_behind else draft)
-        out += _answers(drafts, spots.get(index, []))
+        out += _result_drafts(drafts, spots.get(index, []))
         stood = False
     return out
 
 
-def _answers(drafts: Sequence[Draft], calls: Sequence[tuple[Call, Spot | None]]) -> list[Draft]:
+def _result_drafts(drafts: Sequence[Draft], calls: Sequence[tuple[Call, Spot | None]]) -> list[Draft]:
     """Return drafts with the results of `calls`, grouped as they came, and with a placeholder for each without one."""
     homes: dict[int, list[int]] = {}
     for _, spot in calls:
@@ -213,7 +213,7 @@ def give_unique_ids(
                 continue
             spot = (index, place)
             if spot in matching.calls and (not part.id or part.id in seen or not fits(part, draft)):
-                new[spot] = _fresh_id(part.id, taken)
+                new[spot] = _unused_id(part.id, taken)
                 result = matching.calls[spot]
                 if result is not None:
                     new[result] = new[spot]
@@ -226,7 +226,7 @@ def give_unique_ids(
     ]
 
 
-def _fresh_id(old: str, taken: set[str]) -> str:
+def _unused_id(old: str, taken: set[str]) -> str:
     """Make an unused id that resembles `old`, and add it to `taken`."""
     stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
     name, count = stem, 1
@@ -375,7 +375,7 @@ def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool])
     return [_with_server_pairs(draft, writes, taken) if draft.role == "assistant" else draft for draft in drafts]
 
 
-def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
+def note_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
     """Replace calls executed by the provider with notes, for formats that can't hold their results."""
     return keep_server_pairs(drafts, lambda result: False)
 
@@ -424,75 +424,80 @@ def losses(
     `handed` are the same drafts as the caller passed them, with payloads and thinking; `read` is what the format reads
     in the `payload` that it wrote.
     """
-    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat), *_unsaid(drafts, read, chat)]
-    return sorted([*found, *_unkept(handed, payload, chat)], key=lambda loss: loss.index)
+    found = [
+        *_unpaired_losses(drafts),
+        *_thinking_losses(handed, chat),
+        *_content_losses(drafts, read, chat),
+        *_empty_message_losses(drafts, read, chat),
+    ]
+    return sorted([*found, *_payload_key_losses(handed, payload, chat)], key=lambda loss: loss.index)
 
 
-def _unpaired(drafts: Sequence[Draft]) -> Iterator[Violation]:
+def _unpaired_losses(drafts: Sequence[Draft]) -> Iterator[Violation]:
     matching = match_results(drafts)
     answering = set(filter(None, matching.calls.values()))
     for (index, place), result in matching.calls.items():
         call = drafts[index].parts[place]
         if result is None and isinstance(call, Call):
             says = f"call {call.id!r} of {call.name} has no result; one that says so stands in its place."
-            yield breach("unanswered-call", index, says)
+            yield make_violation("unanswered-call", index, says)
     for index, draft in enumerate(drafts):
         for place, part in enumerate(draft.parts):
             if draft.role != "tool" or not isinstance(part, Result) or (index, place) in answering:
                 continue
             if (index, place) in matching.repeated:
                 says = f"call {part.call_id!r} is answered already; it is told as a note."
-                yield breach("duplicate-result", index, says)
+                yield make_violation("duplicate-result", index, says)
             else:
                 says = (
                     f"the result names call {part.call_id!r}, which no message before it makes; it is told as a note."
                 )
-                yield breach("orphaned-result", index, says)
+                yield make_violation("orphaned-result", index, says)
 
 
-def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+def _thinking_losses(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Find thinking in formats without a field for it; what a rebuild leaves out is policy, and no loss."""
     if chat.thinking == "none":
         places = [(index, part) for index, draft in enumerate(handed) for part in draft.parts]
         thought = list(dict.fromkeys(index for index, part in places if isinstance(part, Thinking)))
-        yield from _left_out({"its thinking": thought} if thought else {}, f"{chat.name} has no place for it")
+        yield from _omissions({"its thinking": thought} if thought else {}, f"{chat.name} has no place for it")
 
 
-def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+def _content_losses(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Find blocks, media and thinking that are missing when the list is read again."""
-    there = Counter(_key(part) for draft in read for part in _kept_apart(draft.parts))
+    there = Counter(_part_key(part) for draft in read for part in _special_parts(draft.parts))
     missing: dict[str, list[int]] = {}
-    for index, part in ((index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)):
-        if there[_key(part)] > 0:
-            there[_key(part)] -= 1
+    for index, part in ((index, part) for index, draft in enumerate(drafts) for part in _special_parts(draft.parts)):
+        if there[_part_key(part)] > 0:
+            there[_part_key(part)] -= 1
         else:
-            missing.setdefault(_named(part), []).append(index)
-    yield from _left_out(missing, f"{chat.name} has no place for it")
+            missing.setdefault(_describe_part(part), []).append(index)
+    yield from _omissions(missing, f"{chat.name} has no place for it")
 
 
-def _unsaid(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+def _empty_message_losses(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Find empty messages that are missing when the list is read again."""
     empty = [index for index, draft in enumerate(drafts) if draft.role != "system" and all(map(is_blank, draft.parts))]
     kept = sum(all(map(is_blank, draft.parts)) for draft in read)
-    yield from _left_out({"an empty message": empty[kept:]} if empty[kept:] else {}, f"{chat.name} takes none")
+    yield from _omissions({"an empty message": empty[kept:]} if empty[kept:] else {}, f"{chat.name} takes none")
 
 
-def _left_out(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
+def _omissions(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
     """Make one violation for each kind of missing thing."""
     for name, indices in missing.items():
         others = f"; so it is with {len(indices) - 1} more" if len(indices) > 1 else ""
-        yield breach("left-out", indices[0], f"{name} is left out: {why}{others}.")
+        yield make_violation("left-out", indices[0], f"{name} is left out: {why}{others}.")
 
 
-def _kept_apart(parts: Sequence[Part]) -> Iterator[Media | Opaque | Thinking]:
+def _special_parts(parts: Sequence[Part]) -> Iterator[Media | Opaque | Thinking]:
     for part in parts:
         if isinstance(part, Media | Opaque | Thinking):
             yield part
         elif isinstance(part, Result):
-            yield from _kept_apart(part.parts)
+            yield from _special_parts(part.parts)
 
 
-def _key(part: Media | Opaque | Thinking) -> bytes:
+def _part_key(part: Media | Opaque | Thinking) -> bytes:
     if isinstance(part, Media):
         # Not every format has a name, or a media type for a URL.
         return (part.data or part.url or "").encode(errors="replace")
@@ -501,7 +506,7 @@ def _key(part: Media | Opaque | Thinking) -> bytes:
     return _ENCODER.encode(part.payload)
 
 
-def _named(part: Media | Opaque | Thinking) -> str:
+def _describe_part(part: Media | Opaque | Thinking) -> str:
     if isinstance(part, Thinking):
         return "thinking that is not its own" if part.is_bound else "thinking without a signature"
     if isinstance(part, Media):
@@ -510,21 +515,21 @@ def _named(part: Media | Opaque | Thinking) -> str:
     return f"a {kind} block of {part.format}" if isinstance(kind, str) else f"a block of {part.format}"
 
 
-def _unkept(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iterator[Violation]:
+def _payload_key_losses(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iterator[Violation]:
     """Find keys with an effect in payloads that were not sent unchanged."""
     payloads = [(index, draft.native.payload) for index, draft in enumerate(handed) if draft.native is not None]
-    held = [(index, pair) for index, written in payloads for pair in _pairs(written)]
-    there = Counter(_pairs([payload.system, payload.messages])) if held else Counter()
+    held = [(index, pair) for index, written in payloads for pair in _key_value_pairs(written)]
+    there = Counter(_key_value_pairs([payload.system, payload.messages])) if held else Counter()
     missing: dict[str, list[int]] = {}
     for index, pair in held:
         if there[pair] > 0:
             there[pair] -= 1
         else:
             missing.setdefault(f"its `{pair[0]}`", []).append(index)
-    yield from _left_out(missing, f"it can't be sent in {chat.name} as it was handed in")
+    yield from _omissions(missing, f"it can't be sent in {chat.name} as it was handed in")
 
 
-def _pairs(value: object) -> Iterator[Pair]:
+def _key_value_pairs(value: object) -> Iterator[Pair]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             # Only some formats repeat the tool's name in a result.
@@ -532,10 +537,10 @@ def _pairs(value: object) -> Iterator[Pair]:
             if heeded and inner not in (None, "", [], {}):
                 yield key, _ENCODER.encode(inner)
             else:
-                yield from _pairs(inner)
+                yield from _key_value_pairs(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _pairs(inner)
+            yield from _key_value_pairs(inner)
 
 
 def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:

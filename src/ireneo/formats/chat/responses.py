@@ -24,13 +24,13 @@ from ireneo.formats.chat.format import (
     ThinkingRule,
     Violation,
     blocks_of,
-    breach,
     call_without_id,
     cast_summaries,
-    each,
     fitting_names,
     flatten_summaries,
     joined_text,
+    make_violation,
+    message_rule,
     placed_messages,
     read_draft,
     recognise_summaries,
@@ -41,17 +41,17 @@ from ireneo.formats.chat.format import (
     violations,
 )
 from ireneo.formats.values import (
-    copied_messages,
-    kind,
+    copy_messages,
+    json_type,
     mapping,
     objects,
-    placed,
+    placed_objects,
     read_arguments,
-    record,
+    require_object,
+    require_string,
     role_of,
-    text_or,
+    string_or,
     type_of,
-    words,
 )
 from ireneo.log.message import BLOCK_TAGS, Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking
 
@@ -83,13 +83,13 @@ _Placed: TypeAlias = tuple[str, Json]
 
 def _kind(item: Json) -> str:
     """Return the type of an item, which a message may leave out; empty if there is none."""
-    return text_or(item.get("type"), _MESSAGE if item.get("type") is None and "role" in item else "")
+    return string_or(item.get("type"), _MESSAGE if item.get("type") is None and "role" in item else "")
 
 
 def _call_id(item: Json) -> str:
     """Return the id that a call and its output share; empty if there is none."""
     # The output of a local shell has it under another key.
-    return text_or(item.get("call_id")) or (text_or(item.get("id")) if _is_output(item) else "")
+    return string_or(item.get("call_id")) or (string_or(item.get("id")) if _is_output(item) else "")
 
 
 def _is_call(item: Json) -> bool:
@@ -108,11 +108,11 @@ def _output_kind(kind: str) -> str:
     return _FOUND if kind == _SEARCH else f"{kind}_output"
 
 
-def side_of(item: Json) -> str:
+def role_of_item(item: Json) -> str:
     """Return the role of an item: the message's role, else the role of whoever made the item, application or model."""
     kind = _kind(item)
     if kind in ("", _MESSAGE):
-        return text_or(item.get("role"))
+        return string_or(item.get("role"))
     if kind == _APPROVAL:
         return "user"
     return "tool" if _is_output(item) else "assistant"
@@ -123,7 +123,7 @@ def _content_fits(kind: str, side: str) -> bool:
     return kind == "refusal" or kind.startswith("output_") if side == "assistant" else kind.startswith("input_")
 
 
-def _reasons(items: Iterable[Json]) -> bool:
+def _has_reasoning(items: Iterable[Json]) -> bool:
     return any(_kind(item) == _REASONING for item in items)
 
 
@@ -136,7 +136,7 @@ def _read_item(item: Json, place: str) -> list[Part]:
     if not name:
         raise UnreadableLog(f"{place}: it has neither a type nor a role")
     if name == _MESSAGE:
-        read = _whole_message if role_of(item, place, _ROLES) == "assistant" else _read_media
+        read = _opaque_message if role_of(item, place, _ROLES) == "assistant" else _read_media
         return [*_read_content(item.get("content"), f"{place}, content", read)]
     if name == _REASONING:
         return [_read_reasoning(item, place)]
@@ -147,7 +147,7 @@ def _read_item(item: Json, place: str) -> list[Part]:
     return [Opaque(format=RESPONSES, payload=item)]
 
 
-def _whole_message(block: Json, place: str) -> Opaque:
+def _opaque_message(block: Json, place: str) -> Opaque:
     # Beside the items of a reply, a content part alone would be taken for an item.
     return Opaque(format=RESPONSES, payload={"role": "assistant", "content": [block]})
 
@@ -160,11 +160,11 @@ def _read_content(
     if isinstance(content, str):
         return [Text(text=content)]
     if not isinstance(content, list):
-        raise UnreadableLog(f"{place}: it is {kind(content)}, neither a string nor a list of parts")
+        raise UnreadableLog(f"{place}: it is {json_type(content)}, neither a string nor a list of parts")
     parts: list[Text | Media | Opaque] = []
-    for where, block in placed(content, place, f"{place} part"):
+    for where, block in placed_objects(content, place, f"{place} part"):
         field = _TEXTS.get(type_of(block, where))
-        parts.append(Text(text=words(block.get(field), f"{where}, {field}")) if field else read(block, where))
+        parts.append(Text(text=require_string(block.get(field), f"{where}, {field}")) if field else read(block, where))
     return parts
 
 
@@ -172,15 +172,15 @@ def _read_reasoning(item: Json, place: str) -> Thinking:
     texts: list[str] = []
     for field in ("summary", "content"):
         where = f"{place}, {field}"
-        texts += [text_or(block.get("text")) for _, block in placed(item.get(field) or [], where, where)]
-    sealed = text_or(item.get("encrypted_content")) or None
+        texts += [string_or(block.get("text")) for _, block in placed_objects(item.get(field) or [], where, where)]
+    sealed = string_or(item.get("encrypted_content")) or None
     return Thinking(text="\n\n".join(filter(None, texts)), sealed=sealed, format=RESPONSES)
 
 
 def _read_call(item: Json, name: str, place: str) -> Call:
     if name in (_CALL, _CUSTOM_CALL):
-        called = words(item.get("name"), f"{place}, name")
-        given = read_arguments(item.get("arguments")) if name == _CALL else text_or(item.get("input"))
+        called = require_string(item.get("name"), f"{place}, name")
+        given = read_arguments(item.get("arguments")) if name == _CALL else string_or(item.get("input"))
         return Call(id=_call_id(item), name=called, arguments=given)
     action = item.get("action")
     given = action if isinstance(action, dict) else {key: item[key] for key in item if key not in _ENVELOPE}
@@ -205,7 +205,7 @@ def _groups(placed: Iterable[_Placed]) -> list[list[_Placed]]:
     for place, item in placed:
         # Items after reasoning, or next to a call, are the model's, even if they look like our summary.
         bound = not alone and (_kind(groups[-1][-1][1]) == _REASONING or any(_is_call(it) for _, it in groups[-1]))
-        stands_alone = side_of(item) != "assistant" or (_is_block(item) and not bound)
+        stands_alone = role_of_item(item) != "assistant" or (_is_block(item) and not bound)
         if alone or stands_alone:
             groups.append([])
         groups[-1].append((place, item))
@@ -269,11 +269,11 @@ def _write_items(drafts: Sequence[Draft]) -> list[Json]:
 
 
 def _native_items(draft: Draft) -> list[Json]:
-    return _listed(draft.native.payload) if draft.native is not None else []
+    return _item_list(draft.native.payload) if draft.native is not None else []
 
 
-def _listed(payload: object) -> list[Json]:
-    return [record(item, "native") for item in (payload if isinstance(payload, list) else [payload])]
+def _item_list(payload: object) -> list[Json]:
+    return [require_object(item, "native") for item in (payload if isinstance(payload, list) else [payload])]
 
 
 def _merge_natives(before: Draft, draft: Draft) -> Native | None:
@@ -293,7 +293,7 @@ def _write_draft(draft: Draft) -> Iterator[Json]:
             else:
                 yield from (item for part in run if (item := _write_part(part)) is not None)
     else:
-        for stands_alone, run in groupby(draft.parts, _stands_alone):
+        for stands_alone, run in groupby(draft.parts, _is_approval):
             if stands_alone:
                 yield from (part.payload for part in run if isinstance(part, Opaque))
             else:
@@ -311,7 +311,7 @@ def _write_part(part: Part) -> Json | None:
     return part.payload if isinstance(part, Opaque) else None
 
 
-def _stands_alone(part: Part) -> bool:
+def _is_approval(part: Part) -> bool:
     return isinstance(part, Opaque) and part.payload.get("type") == _APPROVAL
 
 
@@ -326,25 +326,25 @@ def _write_content(parts: Sequence[Part], text_kind: str) -> str | list[object]:
 # Repairs of this format alone.
 
 
-def _agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
+def _drop_mismatched_kinds(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop the payload of a call or an output whose counterpart is no longer of the matching type.
 
     Outputs of functions and custom tools are text; those of a computer or a shell have types of their own.
     """
     answers = {result.call_id: draft for draft in drafts if draft.role == "tool" for result in draft.results}
-    out = [replace(draft, native=None) if _is_let_down(draft, answers) else draft for draft in drafts]
+    out = [replace(draft, native=None) if _lacks_matching_output(draft, answers) else draft for draft in drafts]
     kinds = {_call_id(item): _kind(item) for draft in out for item in _native_items(draft) if _is_call(item)}
 
-    def agrees(item: Json) -> bool:
+    def matches_call(item: Json) -> bool:
         return _kind(item) == _output_kind(kinds.get(_call_id(item), _CALL))
 
     return [
-        draft if draft.role != "tool" or all(map(agrees, _native_items(draft))) else replace(draft, native=None)
+        draft if draft.role != "tool" or all(map(matches_call, _native_items(draft))) else replace(draft, native=None)
         for draft in out
     ]
 
 
-def _is_let_down(draft: Draft, answers: dict[str, Draft]) -> bool:
+def _lacks_matching_output(draft: Draft, answers: dict[str, Draft]) -> bool:
     for item in _native_items(draft) if draft.role == "assistant" else ():
         if _is_call(item) and _kind(item) not in (_CALL, _CUSTOM_CALL):
             answer = answers.get(_call_id(item))
@@ -372,7 +372,7 @@ def _drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:
         if draft.role == "assistant":
             dangles = draft.joined and not reasoned and draft.native is not None
             out.append(replace(draft, native=None) if dangles else draft)
-            reasoned = _reasons(_native_items(draft)) or (reasoned and draft.joined)
+            reasoned = _has_reasoning(_native_items(draft)) or (reasoned and draft.joined)
         else:
             out.append(draft)
             reasoned = reasoned and draft.role == "tool"
@@ -382,14 +382,14 @@ def _drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:
 # The rules.
 
 
-def _reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
+def _dangling_reasoning(outlines: Outlines) -> Iterator[Violation]:
     """Check that another item of the model follows reasoning."""
     following = [outline.message for outline in outlines][1:]
     for outline in outlines:
-        led = outline.index < len(following) and side_of(following[outline.index]) == "assistant"
+        led = outline.index < len(following) and role_of_item(following[outline.index]) == "assistant"
         if _kind(outline.message) == _REASONING and not led:
             says = "the reasoning has lost what it led to; the message or the call that it came with must follow."
-            yield breach("reasoning-alone", outline.index, says)
+            yield make_violation("reasoning-alone", outline.index, says)
 
 
 def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
@@ -399,7 +399,7 @@ def _wrong_kind(outlines: Outlines) -> Iterator[Violation]:
         if outline.answers is not None:
             expected = _output_kind(_kind(items[outline.answers]))
             if _kind(outline.message) != expected:
-                yield breach("wrong-kind", outline.index, f"the call is answered by a {expected}, not by this.")
+                yield make_violation("wrong-kind", outline.index, f"the call is answered by a {expected}, not by this.")
 
 
 def _no_string(seen: Outline) -> list[str]:
@@ -420,13 +420,13 @@ def _empty_content(seen: Outline) -> Iterator[str]:
     if name == _MESSAGE and seen.message.get("content") in (None, []):
         yield "it has no content."
     if name in (_output_kind(_CALL), _output_kind(_CUSTOM_CALL)) and not isinstance(output, str | list):
-        yield f"its output is {kind(output)}, neither a string nor a list of parts."
+        yield f"its output is {json_type(output)}, neither a string nor a list of parts."
 
 
 def _misplaced(seen: Outline) -> list[str]:
     """Find the model's content parts in other roles' messages, and the reverse."""
     content = objects(seen.message.get("content" if _kind(seen.message) == _MESSAGE else "output"))
-    shown = [text_or(block.get("type")) for block in content if seen.role]
+    shown = [string_or(block.get("type")) for block in content if seen.role]
     return [kind for kind in shown if kind and not _content_fits(kind, seen.role)]
 
 
@@ -434,23 +434,23 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     unknown_role(_SIDES),
     unreadable(_read_item, _SIDES),
     call_without_id,
-    each(
+    message_rule(
         "reasoning-without-summary",
         "the reasoning has no `summary`; an empty list will do.",
         lambda seen: _kind(seen.message) == _REASONING and not isinstance(seen.message.get("summary"), list),
     ),
-    each("bad-arguments", "the {0} of a call must be a string.", _no_string),
+    message_rule("bad-arguments", "the {0} of a call must be a string.", _no_string),
     fitting_names(lambda seen: [seen.message.get("name")] if _kind(seen.message) in (_CALL, _CUSTOM_CALL) else []),
-    each(
+    message_rule(
         "bad-call-id",
         f"the id {{0!r}}… is longer than {_LONGEST_ID} letters.",
         lambda seen: [name[:12] for name in (*seen.calls, *seen.results) if len(name) > _LONGEST_ID],
     ),
-    each("bad-item-id", "{0}", _bad_item_id),
-    each("empty-content", "{0}", _empty_content),
-    each("misplaced-content", "a {0} part may not stand in what the {role} says.", _misplaced),
+    message_rule("bad-item-id", "{0}", _bad_item_id),
+    message_rule("empty-content", "{0}", _empty_content),
+    message_rule("misplaced-content", "a {0} part may not stand in what the {role} says.", _misplaced),
 )
-_RULES = (*_LOCAL_RULES, _reasoning_alone, unique_calls(lambda seen: seen.calls), unpaired, _wrong_kind)
+_RULES = (*_LOCAL_RULES, _dangling_reasoning, unique_calls(lambda seen: seen.calls), unpaired, _wrong_kind)
 
 
 class OpenAIResponses(ChatFormat):
@@ -472,7 +472,7 @@ class OpenAIResponses(ChatFormat):
     def _outline(message: Json, before: Json | None) -> Outline:
         name = _call_id(message)
         calls, results = (name,) if _is_call(message) else (), (name,) if _is_output(message) else ()
-        return Outline(role=side_of(message), message=message, calls=calls, results=results)
+        return Outline(role=role_of_item(message), message=message, calls=calls, results=results)
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a list of items, or an object with `input` (items or a string) and perhaps `instructions`.
@@ -486,68 +486,68 @@ class OpenAIResponses(ChatFormat):
                 payload = [{"role": "user", "content": payload["input"]}]
         drafts: list[Draft] = []
         if prompt is not None:
-            drafts.append(Draft(role="system", parts=(Text(text=words(prompt, "instructions")),)))
+            drafts.append(Draft(role="system", parts=(Text(text=require_string(prompt, "instructions")),)))
         return recognise_summaries([*drafts, *self._read_items(placed_messages(payload, "input"))])
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid list of items, and the leading system drafts as the instructions."""
-        sound = self._repaired(drafts)
+        sound = self._repair(drafts)
         first = repairs.leading_systems(sound)
         # A prompt that was in the list has its payload, and is written there again.
         listed = [draft for place, draft in enumerate(sound) if place >= first or draft.native is not None]
         apart = [draft for draft in sound[:first] if draft.native is None]
-        return Payload(messages=copied_messages(_write_items(listed)), system=joined_text(apart) if apart else None)
+        return Payload(messages=copy_messages(_write_items(listed)), system=joined_text(apart) if apart else None)
 
     def _read_message(self, message: Json, place: str) -> list[Draft]:
         return self._read_items([(place, message)])
 
     def _read_native(self, payload: object) -> list[Draft] | None:
-        items = _listed(payload)
-        if violations(self._outlined(items), self.local_rules):
+        items = _item_list(payload)
+        if violations(self._draw_outlines(items), self.local_rules):
             return None
         return self._read_items(("native", item) for item in items)
 
-    def _takes(self, part: Part, role: Role) -> bool:
+    def _accepts(self, part: Part, role: Role) -> bool:
         """Whether the format takes `part`: of reasoning, only what this provider sealed."""
         return not isinstance(part, Thinking) or (part.sealed is not None and part.format == RESPONSES)
 
-    def _expressed_part(self, part: Part, role: Role) -> Part:
-        return openai.write_failure(super()._expressed_part(part, role))
+    def _supported_part(self, part: Part, role: Role) -> Part:
+        return openai.write_failure(super()._supported_part(part, role))
 
-    def _carries(self, part: Media | Opaque, role: str) -> bool:
+    def _can_hold(self, part: Media | Opaque, role: str) -> bool:
         if isinstance(part, Media):
             return role in ("user", "tool") and _write_media(part) is not None
         if part.format != RESPONSES or role == "system":
             return False
         payload = part.payload
-        shown, item = text_or(payload.get("type")), _kind(payload)
+        shown, item = string_or(payload.get("type")), _kind(payload)
         if role != "assistant":
             return (_content_fits(shown, role) and shown not in _OWN_PARTS) or (shown == _APPROVAL and role == "user")
         if item != _MESSAGE:
             return item not in ("", _REASONING, _APPROVAL) and not _is_call(payload) and not _is_output(payload)
         content = payload.get("content")
         block = content[0] if isinstance(content, list) and len(content) == 1 else None
-        shown = text_or(mapping(block).get("type"))
+        shown = string_or(mapping(block).get("type"))
         return payload.get("role") == "assistant" and _content_fits(shown, "assistant") and shown not in _OWN_PARTS
 
     def _repair_steps(self) -> Iterable[Repair]:
         return (
             flatten_summaries,
-            self._express,
+            self._replace_unsupported,
             _drop_dangling_ids,
             _join_to_reasoning,
             partial(repairs.join_drafts, merge=_merge_natives),
-            repairs.tell_server_pairs,
+            repairs.note_server_pairs,
             repairs.place_parts,
             repairs.drop_loose_thinking,
             repairs.drop_empty,
             partial(repairs.give_unique_ids, fits=lambda call, draft: len(call.id) <= _LONGEST_ID),
             repairs.answer_calls,
-            _agree_on_kinds,
+            _drop_mismatched_kinds,
             cast_summaries,
         )
 
-    def _outlined(self, messages: Sequence[Json]) -> Outlines:
+    def _draw_outlines(self, messages: Sequence[Json]) -> Outlines:
         outlines: list[Outline] = []
         reply: dict[str, int] = {}
         before = ""
@@ -570,9 +570,9 @@ class OpenAIResponses(ChatFormat):
             if draft.role == "assistant":
                 # Its ids, or those of a later one, may belong to the reasoning before the outputs, and are rejected
                 # without it.
-                goes_on = reasoned and out[-1].role == "tool" and not _reasons(items)
+                goes_on = reasoned and out[-1].role == "tool" and not _has_reasoning(items)
                 draft = replace(draft, joined=goes_on)
-                reasoned = reasoned or _reasons(items)
+                reasoned = reasoned or _has_reasoning(items)
             elif draft.role != "tool":
                 reasoned = False
             out.append(draft)
@@ -581,10 +581,10 @@ class OpenAIResponses(ChatFormat):
     def _draft(self, group: Sequence[_Placed]) -> Draft:
         items = [item for _, item in group]
         roles: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
-        role = roles.get(side_of(items[0]), "system")
+        role = roles.get(role_of_item(items[0]), "system")
         parts = (part for place, item in group for part in _read_item(item, place))
         draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # Without its payload, a prompt in the list would be written as the instructions.
-        complete = role != "system" and _write_items([self._expressed(draft)]) == items
+        complete = role != "system" and _write_items([self._replace_in_draft(draft)]) == items
         return self._keep_native(draft, payload, payload if complete else None)

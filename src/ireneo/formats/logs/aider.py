@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import Document, Found, LogReader, markdown_files, text_result
 from ireneo.formats.logs.format import LogFault, SessionBuilder
-from ireneo.formats.values import mapping, moment, string
+from ireneo.formats.values import mapping, parse_time, string
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text
 from ireneo.patterns import lazy_re
@@ -42,7 +42,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str | _Edit]:
     at = 0
     while at < len(lines):
         end = _block_end(lines, at) if _SEARCH.match(lines[at]) else None
-        diff = _diff(lines, at) if end is None else None
+        diff = _read_diff(lines, at) if end is None else None
         if diff is not None:
             edit, end = diff
         elif end is None:
@@ -51,7 +51,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str | _Edit]:
             continue
         else:
             path = _take_path(words) or path
-            edit = _edit(lines[at:end], path)
+            edit = _make_edit(lines[at:end], path)
             if end < len(lines) and lines[end].startswith("```") and not lines[end].strip("` \t"):
                 end += 1  # The fence round the block.
         at = end
@@ -75,7 +75,7 @@ def _block_end(lines: Sequence[str], start: int) -> int | None:
     return None
 
 
-def _edit(block: Sequence[str], path: str) -> _Edit:
+def _make_edit(block: Sequence[str], path: str) -> _Edit:
     divider = next(at for at, line in enumerate(block) if _DIVIDER.match(line))
     arguments: dict[str, object] = {
         **({"path": path} if path else {}),
@@ -98,7 +98,7 @@ def _take_path(words: list[str]) -> str | None:
     return info if "/" in info or "." in info else None
 
 
-def _diff(lines: Sequence[str], at: int) -> tuple[_Edit, int] | None:
+def _read_diff(lines: Sequence[str], at: int) -> tuple[_Edit, int] | None:
     """Read the diff in the fence that opens at `at`; returns it with the index after it."""
     fence = _FENCE.match(lines[at])
     if fence is None or fence["info"] != "diff":
@@ -131,7 +131,7 @@ _REPORTED_REPLACE = lazy_re(r">{5,9} REPLACE")
 _HARD_ENDS = (_USAGE, _APPLIED, _LINT, _LINT_ASKED, _TEST_ASKED)
 
 
-class _Missed(Struct, frozen=True, kw_only=True):
+class _FailedEdit(Struct, frozen=True, kw_only=True):
     """An edit that failed."""
 
     path: str
@@ -147,7 +147,7 @@ class _Report(Struct, kw_only=True):
     """The files that were changed."""
     skipped: dict[str, str] = field(default_factory=dict)
     """The files that were not changed, each with aider's message."""
-    missed: list[_Missed] = field(default_factory=list)
+    missed: list[_FailedEdit] = field(default_factory=list)
     refused: str = ""
     """Why no edit of the reply could be read at all."""
     others_applied: bool = False
@@ -180,27 +180,27 @@ def _read_report(lines: Sequence[str]) -> _Report:
         elif found := _SKIPPED.match(line):
             out.skipped[found["path"]] = line
         elif _MISSED.match(line):
-            start, at = at - 1, _end(lines, at, _MISSED_THROUGH)
-            _missed(lines[start:at], out)
+            start, at = at - 1, _section_end(lines, at, _MISSED_THROUGH)
+            _read_failed_edits(lines[start:at], out)
         elif _LINT.match(line):
-            start, at = at - 1, _end(lines, at)
-            _linted(lines[start:at], out)
+            start, at = at - 1, _section_end(lines, at)
+            _add_lint(lines[start:at], out)
         elif (found := _RUNNING.match(line)) and any(_RUN_ASKED.match(asked) for asked in out.rest):
             out.ran.append(found["command"])
         elif _TEST_ASKED.match(line):
-            _tested(out, failed=True)
+            _set_test_output(out, failed=True)
             out.rest = [line]
         elif _USAGE.match(line):
             out.usage.append(line)
         else:
             out.rest.append(line)
     if not out.tests and any(_TESTED.search(line) for line in out.rest):
-        _tested(out, failed=None)
+        _set_test_output(out, failed=None)
         out.rest = []
     return out
 
 
-def _end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) -> int:
+def _section_end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) -> int:
     """Return the end of a section: before a line that can't be in it, or after a last line that matches `through`."""
     while at < len(lines):
         if any(mark.match(lines[at]) for mark in _HARD_ENDS):
@@ -211,18 +211,17 @@ def _end(lines: Sequence[str], at: int, through: re.Pattern[str] | None = None) 
     return at
 
 
-def _missed(lines: Sequence[str], out: _Report) -> None:
+def _read_failed_edits(lines: Sequence[str], out: _Report) -> None:
     heads = [(at, found["path"].strip()) for at, line in enumerate(lines) if (found := _BLOCK_MISSED.match(line))]
     out.others_applied = out.others_applied or any(_OTHERS_APPLIED.match(line) for line in lines)
     if not heads:
         out.refused = "\n".join(lines).strip()
     for (head, path), end in zip(heads, [*(at for at, _ in heads[1:]), len(lines)], strict=bool(heads)):
-        old, new = _sides(lines[head:end])
-        out.missed.append(_Missed(path=path, text="\n".join(lines[head:end]).strip(), old=old, new=new))
+        old, new = _search_and_replace(lines[head:end])
+        out.missed.append(_FailedEdit(path=path, text="\n".join(lines[head:end]).strip(), old=old, new=new))
 
 
-def _sides(section: Sequence[str]) -> tuple[str, str]:
-    """Return the text that was to be replaced, and its replacement."""
+def _search_and_replace(section: Sequence[str]) -> tuple[str, str]:
     sides: tuple[list[str], list[str]] = ([], [])
     side: int | None = None
     for line in section:
@@ -237,12 +236,12 @@ def _sides(section: Sequence[str]) -> tuple[str, str]:
     return "\n".join(sides[0]), "\n".join(sides[1])
 
 
-def _linted(lines: Sequence[str], out: _Report) -> None:
+def _add_lint(lines: Sequence[str], out: _Report) -> None:
     out.lint = "\n".join([*([out.lint] if out.lint else []), *lines]).strip()
     out.lint_command = out.lint_command or _command(lines, _LINTED_BY)
 
 
-def _tested(out: _Report, *, failed: bool | None) -> None:
+def _set_test_output(out: _Report, *, failed: bool | None) -> None:
     """Take the lines so far as the output of the tests."""
     text = "\n".join(line for line in out.rest if not _LINT_ASKED.match(line)).strip()
     out.tests = text or "The tests failed; what they printed was not logged."
@@ -265,7 +264,7 @@ _TOOL = ">"
 _Speaker = Literal["user", "aider", "model"]
 
 
-class _Started(Struct, kw_only=True):
+class _SessionLines(Struct, kw_only=True):
     """The lines of one session, and the time when it began."""
 
     time: str
@@ -276,20 +275,20 @@ _Stretch = tuple[_Speaker, list[str]]
 """Consecutive lines of one speaker, without their marks."""
 
 
-def _starts(lines: Iterable[str]) -> Iterator[_Started]:
+def _split_sessions(lines: Iterable[str]) -> Iterator[_SessionLines]:
     """Split a file into its sessions; lines before the first start are one without a time."""
-    started: _Started | None = None
+    started: _SessionLines | None = None
     for line in lines:
         found = _STARTED.match(line)
         if found is None:
             if started is None and line.strip():
-                started = _Started(time="")
+                started = _SessionLines(time="")
             if started is not None:
                 started.lines.append(line.rstrip("\r\n"))
             continue
         if started is not None:
             yield started
-        started = _Started(time=found["time"])
+        started = _SessionLines(time=found["time"])
     if started is not None:
         yield started
 
@@ -299,7 +298,7 @@ def _stretches(lines: Sequence[str]) -> list[_Stretch]:
     spaced = any(_SPACED.match(line) for line in lines)
     out: list[_Stretch] = []
     for line in lines:
-        speaker, text = _marked(line, spaced)
+        speaker, text = _speaker_of_line(line, spaced)
         if out and out[-1][0] == speaker:
             out[-1][1].append(text)
         elif speaker != "model" or text.strip():
@@ -307,7 +306,7 @@ def _stretches(lines: Sequence[str]) -> list[_Stretch]:
     return out
 
 
-def _marked(line: str, spaced: bool) -> tuple[_Speaker, str]:
+def _speaker_of_line(line: str, spaced: bool) -> tuple[_Speaker, str]:
     marked = not spaced or line.endswith("  ")
     if marked and (line.startswith(f"{_USER} ") or line.rstrip() == _USER):
         return "user", line[len(_USER) + 1 :].rstrip()
@@ -329,8 +328,8 @@ _TESTS_PASSED = lazy_re(r"^>>>>> All Tests Passed", re.M)
 class _Chat:
     """Reads one session."""
 
-    def __init__(self, started: _Started, about: Document) -> None:
-        self.at = moment(started.time)
+    def __init__(self, started: _SessionLines, about: Document) -> None:
+        self.at = parse_time(started.time)
         """When the session began: aider notes no zone and no other time."""
         self.about: dict[str, object] = {**about, "started": started.time}
         self.drafts: list[Draft] = []
@@ -343,11 +342,11 @@ class _Chat:
         self.cwd = (place["told"] or place["dir"] or place["repo"]).rstrip("/") if place else ""
         for speaker, lines in found:
             if speaker == "user":
-                self.asks("\n".join(lines).strip("\n"))
+                self.add_user_text("\n".join(lines).strip("\n"))
             elif speaker == "model":
-                self.replies(lines)
+                self.add_reply(lines)
             else:
-                self.tells(lines)
+                self.add_report(lines)
 
     def build(self) -> SessionBuilder:
         builder = SessionBuilder(FORMAT, {**self.about, **({"usage": self.usage} if self.usage else {})})
@@ -355,17 +354,17 @@ class _Chat:
             builder.add(draft, turns_in=self.cwd or None)
         return builder
 
-    def say(self, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
+    def add_draft(self, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
         self.drafts.append(Draft(role=role, parts=tuple(parts), origin=origin, at=self.at))
 
-    def asks(self, text: str) -> None:
+    def add_user_text(self, text: str) -> None:
         """Add the user's words; a command to aider itself is no message to the model."""
         self.waiting = []
         if text.strip():
             to_aider = _COMMAND.match(text) and not _TO_MODEL.match(text)
-            self.say("user", [Text(text=text)], "injected" if to_aider else "spoken")
+            self.add_draft("user", [Text(text=text)], "injected" if to_aider else "spoken")
 
-    def replies(self, lines: Sequence[str]) -> None:
+    def add_reply(self, lines: Sequence[str]) -> None:
         """Add a reply, with its edits as calls."""
         parts: list[Part] = []
         self.waiting = []
@@ -373,53 +372,53 @@ class _Chat:
             if isinstance(piece, str):
                 parts.append(Text(text=piece))
             else:
-                call = self.call(_EDIT, piece.arguments)
+                call = self.make_call(_EDIT, piece.arguments)
                 self.waiting.append((call, piece))
                 parts.append(call)
         if parts:
-            self.say("assistant", parts)
+            self.add_draft("assistant", parts)
 
-    def call(self, name: str, arguments: dict[str, object]) -> Call:
+    def make_call(self, name: str, arguments: dict[str, object]) -> Call:
         self.calls += 1
         return Call(id=f"call_{self.calls}", name=name, arguments=arguments)
 
-    def also_called(self, name: str, arguments: dict[str, object]) -> Call:
+    def add_call(self, name: str, arguments: dict[str, object]) -> Call:
         """Add a call to the last reply."""
-        call = self.call(name, arguments)
+        call = self.make_call(name, arguments)
         self.drafts[-1] = replace(self.drafts[-1], parts=(*self.drafts[-1].parts, call))
         return call
 
-    def tells(self, lines: Sequence[str]) -> None:
+    def add_report(self, lines: Sequence[str]) -> None:
         """Add aider's words: the results of the reply before, and the rest as a message of the harness."""
         replied = bool(self.drafts) and self.drafts[-1].role == "assistant"
         said = _read_report(lines) if replied else _read_remarks(lines)
         self.usage += said.usage
-        results = self.edited(said)
+        results = self.edit_results(said)
         if said.lint:
-            results.append(self.also("lint", said.lint_command, said.lint, failed=True))
-        results += [self.also("run", command, "", failed=None) for command in said.ran]
+            results.append(self.add_run("lint", said.lint_command, said.lint, failed=True))
+        results += [self.add_run("run", command, "", failed=None) for command in said.ran]
         if said.tests:
-            results.append(self.also("test", said.test_command, said.tests, failed=said.tests_failed))
+            results.append(self.add_run("test", said.test_command, said.tests, failed=said.tests_failed))
         if results:
-            self.say("tool", results)
+            self.add_draft("tool", results)
         self.waiting = []
         if rest := "\n".join(said.rest).strip():
-            self.say("user", [Text(text=rest)], "injected")
+            self.add_draft("user", [Text(text=rest)], "injected")
 
-    def also(self, name: str, command: str, text: str, *, failed: bool | None) -> Result:
+    def add_run(self, name: str, command: str, text: str, *, failed: bool | None) -> Result:
         """Add a call of what aider ran after the last reply to that reply; returns the result."""
-        call = self.also_called(name, {"command": command} if command else {})
+        call = self.add_call(name, {"command": command} if command else {})
         if failed is None and _TESTS_FAILED.search(text):
             failed = True
         elif failed is None:
             failed = False if _TESTS_PASSED.search(text) else derive_failed(text, call)
         return text_result(call, text, failed=failed)
 
-    def edited(self, said: _Report) -> list[Result]:
+    def edit_results(self, said: _Report) -> list[Result]:
         """Return the results of the edits of the last reply."""
-        results = [self.missed(each) for each in said.missed]
+        results = [self.failed_result(each) for each in said.missed]
         if said.refused:
-            waiting = [call for call, _ in self.waiting] or [self.also_called(_EDIT, {})]
+            waiting = [call for call, _ in self.waiting] or [self.add_call(_EDIT, {})]
             results += [text_result(call, said.refused, failed=True) for call in waiting]
             self.waiting = []
         for call, edit in self.waiting:
@@ -434,19 +433,19 @@ class _Chat:
         for path in dict.fromkeys(said.applied):
             if path not in told_of and all(edit.path for _, edit in self.waiting):
                 # The reply held the whole file, or an edit in another notation.
-                call = self.also_called(_EDIT, {"path": path})
+                call = self.add_call(_EDIT, {"path": path})
                 results.append(text_result(call, f"Applied edit to {path}", failed=False))
         order = [call.id for call in (self.drafts[-1].calls if self.drafts else ())]
         return sorted(results, key=lambda result: order.index(result.call_id))
 
-    def missed(self, miss: _Missed) -> Result:
+    def failed_result(self, miss: _FailedEdit) -> Result:
         """Return the failure of an edit: a failure of the same file and text, or else of the same file."""
         same = [each for each in self.waiting if each[1].path == miss.path]
         exact = [each for each in same if str(each[1].arguments.get("old_text", "")).strip() == miss.old.strip()]
         if chosen := next(iter(exact or same), None):
             self.waiting.remove(chosen)
             return text_result(chosen[0], miss.text, failed=True)
-        call = self.also_called(_EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
+        call = self.add_call(_EDIT, {"path": miss.path, "old_text": miss.old, "new_text": miss.new})
         return text_result(call, miss.text, failed=True)
 
 
@@ -472,7 +471,7 @@ class Aider(LogReader):
         for file in markdown_files(lines, "chat of aider's", _STARTED.search, faults):
             ids = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
             wished = next(filter(None, map(string, ids)), name)
-            for started in _starts(file.lines):
+            for started in _split_sessions(file.lines):
                 chat = _Chat(started, file.about)
                 # Without words it is a session that was opened and left again.
                 if any(draft.origin == "spoken" for draft in chat.drafts):

@@ -18,13 +18,13 @@ from msgspec import Struct
 from ireneo.errors import UnreadableLog
 from ireneo.formats.logs.documents import Document, Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault, objects_in
-from ireneo.formats.values import json_in, mapping, moment, objects, string, without
+from ireneo.formats.values import mapping, objects, parse_json, parse_time, string, without
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text
 from ireneo.patterns import lazy_re
 
 
-def _uttered(
+def _chat_draft(
     role: Role,
     text: str,
     *,
@@ -49,7 +49,7 @@ class _ChatBuilder(SessionBuilder):
         self._before: int | None = None
         self._versions: list[tuple[Draft, int | None, object]] = []
 
-    def say(self, draft: Draft, entry: object) -> None:
+    def add_message(self, draft: Draft, entry: object) -> None:
         """Append `draft`, and record the log's `entry`."""
         if not draft.parts:
             self.note(entry, at=self.head)
@@ -57,12 +57,12 @@ class _ChatBuilder(SessionBuilder):
         self._before = self.head
         self.add(draft, entry)
 
-    def instead(self, draft: Draft, entry: object) -> None:
+    def add_alternative(self, draft: Draft, entry: object) -> None:
         """Add another version of the last message."""
         if draft.parts and self.head is not None:
             self._versions.append((draft, self._before, entry))
 
-    def finished(self) -> SessionBuilder:
+    def build(self) -> SessionBuilder:
         """Add the alternative versions of messages, once the whole path is added; each becomes a branch of the path."""
         end = self.head
         for draft, parent, entry in self._versions:
@@ -118,10 +118,10 @@ class SillyTavern(LogReader):
         chat = _TavernChat([entry for _, entry in entries])
         for number, entry in entries:
             faults += chat.add(number, entry)
-        yield [name], chat.builder.finished()
+        yield [name], chat.builder.build()
 
 
-def _named_in(text: str, user: str | None, character: str | None) -> str:
+def _replace_name_macros(text: str, user: str | None, character: str | None) -> str:
     """Replace the macros for names in `text`, as far as the names are known."""
 
     def name(found: re.Match[str]) -> str:
@@ -146,21 +146,23 @@ class _TavernChat:
         if _is_header(entry):
             self.builder.note(entry, at=self.builder.head)
             return
-        text = _mes(entry["mes"]) if "mes" in entry else None
+        text = _message_text(entry["mes"]) if "mes" in entry else None
         if text is None:
             yield line_fault(number, "holds no text of a message (`mes`); it was left out.")
             return
-        self.builder.say(self._draft(entry, text, _date(entry.get("send_date"))), without(entry, "mes", "swipes"))
+        self.builder.add_message(
+            self._draft(entry, text, _date(entry.get("send_date"))), without(entry, "mes", "swipes")
+        )
         swipes = entry.get("swipes")
         infos = entry.get("swipe_info")
         for place, swipe in enumerate(swipes if isinstance(swipes, list) else ()):
-            said = _mes(swipe)
+            said = _message_text(swipe)
             if said is None:
                 yield line_fault(number, f"holds a swipe, the {place + 1}., that is not text; it was left out.")
             elif place != entry.get("swipe_id") and said != text:
                 about = mapping(infos[place]) if isinstance(infos, list) and place < len(infos) else {}
                 at = _date(about.get("send_date"))
-                self.builder.instead(self._draft(entry, said, at), {"swipe_id": place, **about})
+                self.builder.add_alternative(self._draft(entry, said, at), {"swipe_id": place, **about})
 
     def _draft(self, entry: Document, text: str, at: datetime | None) -> Draft:
         kind = mapping(entry.get("extra")).get("type")
@@ -171,7 +173,9 @@ class _TavernChat:
             role, origin = "user", "injected"
         if origin == "injected" or (kind == "narrator" and name == "System"):
             name = None
-        return _uttered(role, _named_in(text, self._user, self._character), author=name, at=at, origin=origin)
+        return _chat_draft(
+            role, _replace_name_macros(text, self._user, self._character), author=name, at=at, origin=origin
+        )
 
 
 def _is_header(entry: Document) -> bool:
@@ -182,7 +186,7 @@ def _header_name(name: object) -> str | None:
     return None if name in _UNNAMED else string(name)
 
 
-def _mes(value: object) -> str | None:
+def _message_text(value: object) -> str | None:
     """Return a message's text; other programs that write the format keep it in an object."""
     text = mapping(value).get("message") if isinstance(value, dict) else value
     return text if isinstance(text, str) else "" if text is None else None
@@ -192,10 +196,10 @@ def _date(value: object) -> datetime | None:
     """Read a time as any version of SillyTavern writes it."""
     found = _HUMANISED.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
-        return moment(value)
+        return parse_time(value)
     year, month, day, hour, minute, second, milliseconds = (int(each or 0) for each in found.groups())
     try:
-        return moment(datetime(year, month, day, hour, minute, second, milliseconds * 1_000).isoformat())
+        return parse_time(datetime(year, month, day, hour, minute, second, milliseconds * 1_000).isoformat())
     except ValueError:
         return None
 
@@ -237,11 +241,11 @@ class CharacterCard(LogReader):
         about = mapping(card.get("data")) or card
         title = string(about.get("name"))
         book = about if "entries" in about else about.get("character_book")
-        texts = [text for text in (_character(about, title), _lore(mapping(book), title)) if text]
+        texts = [text for text in (_character(about, title), _lorebook_text(mapping(book), title)) if text]
         builder = SessionBuilder(CHARACTER_CARD)
         # The whole card is recorded with its first message.
         for text, entry in zip(texts, (card, {"card": title}), strict=False):
-            builder.add(_uttered("system", text), entry)
+            builder.add(_chat_draft("system", text), entry)
         if not texts:
             faults.append(LogFault(line=1, message="As a card it has neither a description nor a lorebook."))
         faults += found
@@ -273,7 +277,7 @@ def _character(about: Document, title: str | None) -> str:
     called = string(about.get("nickname")) or title
 
     def told(key: str, heading: str = "") -> str:
-        text = _named_in(string(about.get(key)) or "", _USER, called).replace("{{original}}", "").strip()
+        text = _replace_name_macros(string(about.get(key)) or "", _USER, called).replace("{{original}}", "").strip()
         return f"{heading}{text}" if text else ""
 
     lead = [told("system_prompt"), f"{title}:" if title and told("description") else "", told("description")]
@@ -281,12 +285,12 @@ def _character(about: Document, title: str | None) -> str:
     return "\n\n".join(filter(None, (*lead, *rest)))
 
 
-def _lore(book: Document, title: str | None) -> str:
+def _lorebook_text(book: Document, title: str | None) -> str:
     """List the entries of a lorebook, those that are always active first; empty if there are none."""
     entries = book.get("entries")
     listed = list(entries.values()) if isinstance(entries, dict) else entries
     told = [
-        (not entry.get("constant"), _order(entry), _entry(entry, title))
+        (not entry.get("constant"), _insertion_order(entry), _lorebook_entry(entry, title))
         for entry in objects(listed)
         if entry.get("enabled", True) and not entry.get("disable")
     ]
@@ -294,13 +298,13 @@ def _lore(book: Document, title: str | None) -> str:
     return "\n".join(["What is so in this world:", *lines]) if lines else ""
 
 
-def _order(entry: Document) -> float:
+def _insertion_order(entry: Document) -> float:
     given = entry.get("insertion_order", entry.get("order"))
     return given if isinstance(given, int | float) else 0
 
 
-def _entry(entry: Document, title: str | None) -> str:
-    text = _DECORATOR.sub("", _named_in(string(entry.get("content")) or "", _USER, title)).strip()
+def _lorebook_entry(entry: Document, title: str | None) -> str:
+    text = _DECORATOR.sub("", _replace_name_macros(string(entry.get("content")) or "", _USER, title)).strip()
     given = entry.get("keys", entry.get("key"))
     keys = ", ".join(key for key in given if isinstance(key, str)) if isinstance(given, Sequence) else ""
     about = f"{keys}: " if keys and not entry.get("constant") and not entry.get("use_regex") else ""
@@ -350,10 +354,10 @@ def _character_ai_chat(
     wished = given or next(filter(None, ids), None) or name
     if any("candidates" in each for each in listed):
         # A stable sort: turns of one time stay in the order in which they came.
-        for turn in sorted(listed, key=lambda turn: moment(turn.get("create_time")) or _EARLY):
-            if not _say_turn(builder, turn):
+        for turn in sorted(listed, key=lambda turn: parse_time(turn.get("create_time")) or _EARLY):
+            if not _add_turn(builder, turn):
                 builder.faults.append(line_fault(number, "holds a turn without a text; it was left out."))
-        yield [wished], builder.finished()
+        yield [wished], builder.build()
         return
     for each in listed:
         source = mapping(each.get("src"))
@@ -363,29 +367,29 @@ def _character_ai_chat(
         if text is None:
             builder.faults.append(line_fault(number, "holds a message without a text; it was left out."))
             continue
-        at, id = moment(each.get("created")), string(each.get("uuid"))
-        draft = _uttered("user" if human else "assistant", text, author=author, at=at, id=id)
-        (builder.instead if each.get("is_alternative") else builder.say)(draft, without(each, "text"))
-    yield [wished], builder.finished()
+        at, id = parse_time(each.get("created")), string(each.get("uuid"))
+        draft = _chat_draft("user" if human else "assistant", text, author=author, at=at, id=id)
+        (builder.add_alternative if each.get("is_alternative") else builder.add_message)(draft, without(each, "text"))
+    yield [wished], builder.build()
 
 
-def _say_turn(builder: _ChatBuilder, turn: dict[str, object]) -> bool:
+def _add_turn(builder: _ChatBuilder, turn: dict[str, object]) -> bool:
     author = mapping(turn.get("author"))
     candidates = [each for each in objects(turn.get("candidates")) if string(each.get("raw_content"))]
     chosen = next((each for each in candidates if each.get("candidate_id") == turn.get("primary_candidate_id")), None)
     chosen = chosen or next(reversed(candidates), None)
     for each in [] if chosen is None else [chosen, *(each for each in candidates if each is not chosen)]:
-        draft = _uttered(
+        draft = _chat_draft(
             "user" if author.get("is_human") else "assistant",
             string(each.get("raw_content")) or "",
             author=string(author.get("name")),
-            at=moment(each.get("create_time")) or moment(turn.get("create_time")),
+            at=parse_time(each.get("create_time")) or parse_time(turn.get("create_time")),
             id=string(each.get("candidate_id")),
         )
         if each is chosen:
-            builder.say(draft, without(turn, "candidates"))
+            builder.add_message(draft, without(turn, "candidates"))
         else:
-            builder.instead(draft, without(each, "raw_content"))
+            builder.add_alternative(draft, without(each, "raw_content"))
     return chosen is not None
 
 
@@ -469,16 +473,16 @@ def _chatgpt_draft(message: Document, call: Call | None) -> Draft:
     author, content = mapping(message.get("author")), mapping(message.get("content"))
     role = _ROLES.get(string(author.get("role")) or "", "user")
     kind = content.get("content_type")
-    at, id = moment(message.get("create_time")), string(message.get("id"))
+    at, id = parse_time(message.get("create_time")), string(message.get("id"))
     if kind == "user_editable_context":
         given = (string(content.get(key)) for key in ("user_profile", "user_instructions"))
-        return _uttered("system", "\n\n".join(filter(None, given)), at=at, id=id)
+        return _chat_draft("system", "\n\n".join(filter(None, given)), at=at, id=id)
     text, media = _chatgpt_content(content)
     recipient = string(message.get("recipient")) or "all"
     if kind in _ASIDE or not (text.strip() or media):
-        return _uttered(role, "")
+        return _chat_draft(role, "")
     if role == "assistant" and recipient != "all":
-        arguments = json_in(text)
+        arguments = parse_json(text)
         given_arguments = arguments if isinstance(arguments, dict) else text
         made = Call(id=id or f"call-{recipient}", name=recipient, arguments=given_arguments)
         return Draft(role="assistant", parts=(made,), at=at, source_id=id)
@@ -488,7 +492,7 @@ def _chatgpt_draft(message: Document, call: Call | None) -> Draft:
         return Draft(role="tool", parts=(result,), at=at, source_id=id)
     hidden = bool(mapping(message.get("metadata")).get("is_visually_hidden_from_conversation"))
     origin: Origin = "injected" if role == "tool" or (hidden and role == "user") else "spoken"
-    return _uttered("user" if role == "tool" else role, text, at=at, id=id, origin=origin, media=media)
+    return _chat_draft("user" if role == "tool" else role, text, at=at, id=id, origin=origin, media=media)
 
 
 def _chatgpt_content(content: Document) -> tuple[str, Sequence[Media]]:
@@ -521,7 +525,7 @@ class Discord(LogReader):
         builder = _ChatBuilder(DISCORD, without(export, "messages"))
         messages, builder.faults = objects_in(export, "messages", number, "messages")
         for message in messages:
-            builder.say(_discord_draft(message), without(message, "content"))
+            builder.add_message(_discord_draft(message), without(message, "content"))
         yield [name], builder
 
 
@@ -533,11 +537,11 @@ def _discord_draft(message: Document) -> Draft:
     if not text and author.get("isBot"):
         boxes = [string(box.get(key)) for box in objects(message.get("embeds")) for key in ("title", "description")]
         text = "\n".join(filter(None, boxes))
-    return _uttered(
+    return _chat_draft(
         "user",
         text,
         author=(string(author.get("nickname")) or string(author.get("name"))) if said else None,
-        at=moment(message.get("timestamp")),
+        at=parse_time(message.get("timestamp")),
         id=string(message.get("id")),
         origin="spoken" if said else "injected",
         media=[_attachment(each) for each in attachments],
@@ -577,11 +581,11 @@ class Oobabooga(LogReader):
         builder = _ChatBuilder(OOBABOOGA)
         notes = mapping(chat.get("metadata"))
         for place, pair in enumerate(pairs):
-            builder.faults += _say_pair(builder, place, pair, notes, number)
-        yield [name], builder.finished()
+            builder.faults += _add_pair(builder, place, pair, notes, number)
+        yield [name], builder.build()
 
 
-def _say_pair(builder: _ChatBuilder, place: int, pair: object, notes: Document, number: int) -> Iterator[LogFault]:
+def _add_pair(builder: _ChatBuilder, place: int, pair: object, notes: Document, number: int) -> Iterator[LogFault]:
     if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
         yield line_fault(number, f"holds a pair, the {place + 1}., that is none; it was left out.")
         return
@@ -592,9 +596,11 @@ def _say_pair(builder: _ChatBuilder, place: int, pair: object, notes: Document, 
             says = f"holds a pair, the {place + 1}., whose {role}'s side is no text; it was left out."
             yield line_fault(number, says)
         elif text.strip() and text != _BEGINS:
-            builder.say(_uttered(role, text, at=moment(note.get("timestamp"))), without(note, "versions"))
+            builder.add_message(
+                _chat_draft(role, text, at=parse_time(note.get("timestamp"))), without(note, "versions")
+            )
             for version in objects(note.get("versions")):
                 other = string(version.get("content"))
                 if other and other.strip() != text.strip():
-                    draft = _uttered(role, other, at=moment(version.get("timestamp")))
-                    builder.instead(draft, without(version, "content", "visible_content"))
+                    draft = _chat_draft(role, other, at=parse_time(version.get("timestamp")))
+                    builder.add_alternative(draft, without(version, "content", "visible_content"))

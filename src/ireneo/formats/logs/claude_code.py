@@ -27,7 +27,7 @@ from ireneo.formats.logs.format import (
     line_fault,
     nothing_readable,
 )
-from ireneo.formats.values import mapping, moment, objects, string, without
+from ireneo.formats.values import mapping, objects, parse_time, string, without
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Native, Opaque, Origin, Part, Result, Role, Text
 from ireneo.patterns import lazy_re
@@ -134,11 +134,11 @@ def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stu
     entry, of_kind, blocks = line.entry, line.kind, line.blocks
     parent = entry.get("parentUuid") or entry.get("logicalParentUuid")
 
-    def named(kind: str, block_type: str, key: str) -> tuple[str, ...]:
+    def ids_of(kind: str, block_type: str, key: str) -> tuple[str, ...]:
         found = [string(block.get(key)) for block in blocks if of_kind == kind and block.get("type") == block_type]
         return tuple(name for name in found if name is not None)
 
-    answers = named("user", "tool_result", "tool_use_id")
+    answers = ids_of("user", "tool_result", "tool_use_id")
     return _Stub(
         number=line.number,
         place=place,
@@ -153,7 +153,7 @@ def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stu
         speaks=bool(blocks),
         reply=string(line.message.get("id")) if of_kind == "assistant" else None,
         answers=answers,
-        calls=named("assistant", "tool_use", "id"),
+        calls=ids_of("assistant", "tool_use", "id"),
     )
 
 
@@ -258,7 +258,7 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
             queue.clear()
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
-            if operation == "remove" and not _is_told(words, stubs[since : index + _NEAR], lines):
+            if operation == "remove" and not _is_logged_elsewhere(words, stubs[since : index + _NEAR], lines):
                 stub = _Stub(
                     number=stub.number,
                     place=stub.place,
@@ -271,7 +271,7 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
         yield stub
 
 
-def _is_told(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
+def _is_logged_elsewhere(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
     # A command to the harness has lines of its own.
     return bool(_COMMAND.match(words)) or any(
         str(block.get("text")).strip() == words.strip()
@@ -318,7 +318,7 @@ class _Batch:
         session = string(line.raw.get("sessionId"))
         self.id = session or self.id
         self.is_named = self.is_named or (session is not None and session == self._named)
-        if (agent := _reported(line)) is not None:
+        if (agent := _subagent_message(line)) is not None:
             inner, agent_id = agent
             self._stories.setdefault(f"/agent-{agent_id}", []).append(self._stub(inner, place))
         elif stub.sidechain is True:
@@ -333,7 +333,7 @@ class _Batch:
             return True
         return any(line.raw.get(key) in self.links for key in ("parentUuid", "logicalParentUuid"))
 
-    def stories(self) -> dict[str, list[_Stub]]:
+    def lines_by_session(self) -> dict[str, list[_Stub]]:
         """Return the lines of each session by its id, the agent's own first."""
         own = self._stories[_OWN]
         out = {f"{self.id or ''}{name}": stubs for name, stubs in self._stories.items()}
@@ -388,7 +388,7 @@ def _batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) 
     yield batch
 
 
-def _reported(line: _SessionLine) -> tuple[_SessionLine, str] | None:
+def _subagent_message(line: _SessionLine) -> tuple[_SessionLine, str] | None:
     """Return the message of a sub-agent that a progress line wraps, and the sub-agent's id."""
     data = mapping(line.entry.get("data"))
     if line.kind != "progress" or data.get("type") != "agent_progress":
@@ -417,14 +417,14 @@ def _drafts_of(piece: _SessionPiece, calls: _Calls, lines: Lines) -> list[Draft]
     flags = {str(block.get("tool_use_id")): block.get("is_error") for block in blocks}
     record = Native(format=FORMAT, payload=[line.raw for line in opened.values()])
     out: list[Draft] = []
-    for draft in _decoded("assistant" if piece.kind == "reply" else "user", blocks):
+    for draft in _decode_blocks("assistant" if piece.kind == "reply" else "user", blocks):
         texts = [part.text for part in draft.parts if isinstance(part, Text)]
         ours = draft.role == "tool" or draft.origin == "summary"
         draft = replace(
             draft,
             parts=tuple(_with_outcome(part, flags, calls) for part in draft.parts),
             origin=draft.origin if ours else _origin_of(own[0], texts),
-            at=moment(own[0].entry.get("timestamp")),
+            at=parse_time(own[0].entry.get("timestamp")),
             source_id=string(own[0].entry.get("uuid")),
             record=None if out else record,
         )
@@ -432,7 +432,7 @@ def _drafts_of(piece: _SessionPiece, calls: _Calls, lines: Lines) -> list[Draft]
     return out
 
 
-def _decoded(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
+def _decode_blocks(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
     # `is_error: false` becomes the outcome, and is not sent to the provider again.
     said = [without(block, "is_error") if block.get("is_error") is False else block for block in blocks]
     content: object = said
@@ -478,19 +478,19 @@ _Followed: TypeAlias = int | Literal["root", "untold"]
 
 def _grow(pieces: _SessionPieces, last: int, links: _Links, lines: Lines) -> Generator[LoggedNode, None, int]:
     """Read the nodes of the tree trail by trail; returns its head, the end of the trail with the piece `last`."""
-    homes = _homes(pieces)
+    homes = _trail_starts(pieces)
     parents = {home: _parent(home, pieces, homes, links) for home, at in enumerate(homes) if home == at}
     others: dict[int, list[int]] = {}
     for index, home in enumerate(homes):
         if index != home:
             others.setdefault(home, []).append(index)
-    planting = _Planting()
+    planting = _StreamedTree()
     for home in _in_order(parents):
         yield from planting.add(home, parents[home], _trail(home, others.get(home, ()), pieces, lines))
     return planting.tails[homes[last]]
 
 
-def _homes(pieces: _SessionPieces) -> list[int]:
+def _trail_starts(pieces: _SessionPieces) -> list[int]:
     """Return for each piece the one that begins its trail."""
     homes: list[int] = []
     for index, piece in enumerate(pieces.all):
@@ -510,7 +510,7 @@ def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Line
     made: dict[str, Call] = {}
 
     def calls(name: str) -> Call | None:
-        return made.get(name) or _made_before(name, home, pieces, lines)
+        return made.get(name) or _earlier_call(name, home, pieces, lines)
 
     results: list[Draft] = []
     words: list[Draft] = []
@@ -523,7 +523,7 @@ def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Line
     return results + words
 
 
-def _made_before(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
+def _earlier_call(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
     """Read again the call with that id from the nearest trail before `home`."""
     if name not in pieces.of_call:
         return None
@@ -587,7 +587,7 @@ def _in_order(parents: dict[int, int | None]) -> list[int]:
 _ROOT = -1
 
 
-class _Planting:
+class _StreamedTree:
     """Builds a tree whose nodes are passed on at once, so that only a few numbers of each node are held."""
 
     def __init__(self) -> None:
@@ -603,14 +603,14 @@ class _Planting:
 
     def add(self, name: int, parent: int | None, trail: Sequence[Draft]) -> Iterator[LoggedNode]:
         """Add `trail` after the earlier trail `parent`, or at the root."""
-        at = self._end_of_quiet(_ROOT if parent is None else self.tails[parent])
+        at = self._end_of_harness_branch(_ROOT if parent is None else self.tails[parent])
         first = len(self._parents)
         for draft in trail:
-            at = self._plant(at, is_spoken=draft.origin != "injected")
+            at = self._add_node(at, is_spoken=draft.origin != "injected")
             yield LoggedNode(draft=draft, parent=None if self._parents[at] == _ROOT else self._parents[at])
         self.tails[name] = self._ends[first] = len(self._parents) - 1
 
-    def _plant(self, parent: int, *, is_spoken: bool) -> int:
+    def _add_node(self, parent: int, *, is_spoken: bool) -> int:
         node = len(self._parents)
         if parent == _ROOT:
             self._newest_root = node
@@ -625,7 +625,7 @@ class _Planting:
             at = self._parents[at]
         return node
 
-    def _end_of_quiet(self, at: int) -> int:
+    def _end_of_harness_branch(self, at: int) -> int:
         """Return the end of the branches after `at` in which only the harness speaks: those are not rewinds."""
         while True:
             child = self._newest_root if at == _ROOT else self._newest_child[at]
@@ -661,7 +661,7 @@ class ClaudeCode:
         faults: list[LogFault] = []
         for batch in _batches(lines, name, partial(Lines, spool, self._held_bytes)):
             faults = batch.faults
-            for session, stubs in batch.stories().items():
+            for session, stubs in batch.lines_by_session().items():
                 pieces = _SessionPieces(_with_queued_words(stubs, batch.lines), batch.lines)
                 if pieces.last is None:
                     continue

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import RESPONSES
-from ireneo.formats.chat.responses import OpenAIResponses, side_of
+from ireneo.formats.chat.responses import OpenAIResponses, role_of_item
 from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder
-from ireneo.formats.values import mapping, moment, string, without
+from ireneo.formats.values import mapping, parse_time, string, without
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.patterns import lazy_re
@@ -74,7 +74,7 @@ def _line_of(value: Document, number: int) -> _RolloutLine:
         payload = mapping(value["payload"])
     else:
         kind = ITEM
-    return _RolloutLine(number=number, kind=kind, payload=payload, at=moment(value.get("timestamp")), raw=value)
+    return _RolloutLine(number=number, kind=kind, payload=payload, at=parse_time(value.get("timestamp")), raw=value)
 
 
 def _is_state(value: Document) -> bool:
@@ -105,12 +105,12 @@ _FAILED = lazy_re(
 _RUNS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 
 
-def _told_outcome(event: Document) -> tuple[str, bool] | None:
+def _reported_outcome(event: Document) -> tuple[str, bool] | None:
     """Return the call whose outcome an `event_msg` reports, and whether it failed."""
     call_id = event.get("call_id")
     if event.get("type") not in _RUNS or not isinstance(call_id, str):
         return None
-    if (code := _whole(event.get("exit_code"))) is not None:
+    if (code := _as_int(event.get("exit_code"))) is not None:
         return call_id, code != 0
     if isinstance(success := event.get("success"), bool):
         return call_id, not success
@@ -124,8 +124,8 @@ def _told_outcome(event: Document) -> tuple[str, bool] | None:
 def _failed(text: str, call: Call | None) -> bool | None:
     """Whether `text`, the output of `call`, shows a failure."""
     # Output and metadata may be one JSON object.
-    structured = mapping(mapping(_object(text)).get("metadata")).get("exit_code") if text.startswith('{"') else None
-    if (code := _whole(structured)) is not None:
+    structured = mapping(mapping(_parse_json(text)).get("metadata")).get("exit_code") if text.startswith('{"') else None
+    if (code := _as_int(structured)) is not None:
         return code != 0
     body = text[header.end() :] if (header := _HEADER.match(text)) else text
     if found := _CODE.match(body):
@@ -138,14 +138,14 @@ def _failed(text: str, call: Call | None) -> bool | None:
     return derive_failed(printed or body, call)
 
 
-def _object(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _whole(code: object) -> int | None:
+def _as_int(code: object) -> int | None:
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
@@ -168,22 +168,22 @@ class _Rollout:
         self._calls: dict[str, Call] = {}
         self._told: dict[str, bool] = {}
 
-    def take(self, line: _RolloutLine) -> None:
+    def read_line(self, line: _RolloutLine) -> None:
         if line.kind == ITEM:
-            self._item(line)
+            self._read_item(line)
         elif line.kind == META:
-            self._meta(line)
+            self._read_meta(line)
         elif line.kind == "compacted":
-            self._compacted(line)
+            self._read_compaction(line)
         elif line.kind == "event_msg":
-            self._event(line)
+            self._read_event(line)
         else:
             if line.kind == "turn_context":
-                self.settle()
-                self.builder.work_in(string(line.payload.get("cwd")))
+                self.finish_reply()
+                self.builder.set_directory(string(line.payload.get("cwd")))
             self.builder.note(line.raw)
 
-    def settle(self) -> None:
+    def finish_reply(self) -> None:
         reply, self._reply = self._reply, []
         if not reply:
             return
@@ -192,14 +192,14 @@ class _Rollout:
         except UnreadableLog:
             # One item is malformed: read each by itself.
             for line, item in reply:
-                self._alone(line, item)
+                self._read_separately(line, item)
 
-    def _meta(self, line: _RolloutLine) -> None:
+    def _read_meta(self, line: _RolloutLine) -> None:
         # A fork repeats its parent's metadata after its own.
         if not self._begun:
             self._begun = True
             self.id = string(line.payload.get("id"))
-            self.builder.work_in(string(line.payload.get("cwd")))
+            self.builder.set_directory(string(line.payload.get("cwd")))
             prompt = line.payload.get("base_instructions")
             if text := string(mapping(prompt).get("text")):
                 kept = without(line.payload, "base_instructions")
@@ -208,8 +208,8 @@ class _Rollout:
                 return
         self.builder.note(line.raw)
 
-    def _compacted(self, line: _RolloutLine) -> None:
-        self.settle()
+    def _read_compaction(self, line: _RolloutLine) -> None:
+        self.finish_reply()
         if text := string(line.payload.get("message")):
             draft = Draft(role="user", parts=(Text(text=text),), origin="summary", at=line.at)
             # The history that it replaces is in the lines above.
@@ -218,12 +218,12 @@ class _Rollout:
         else:
             self.builder.note({**line.raw, "payload": {"message": ""}})
 
-    def _event(self, line: _RolloutLine) -> None:
+    def _read_event(self, line: _RolloutLine) -> None:
         kind = string(line.payload.get("type"))
-        if outcome := _told_outcome(line.payload):
+        if outcome := _reported_outcome(line.payload):
             self._told[outcome[0]] = outcome[1]
         if kind == "thread_rolled_back":
-            self.settle()
+            self.finish_reply()
             turns, at = line.payload.get("num_turns"), self.builder.head
             turns = turns if isinstance(turns, int) else 0
             while at is not None and turns > 0:
@@ -235,20 +235,20 @@ class _Rollout:
         if kind not in _DOUBLED:
             self.builder.note(line.raw)
 
-    def _item(self, line: _RolloutLine) -> None:
-        item = _as_today(line.payload)
+    def _read_item(self, line: _RolloutLine) -> None:
+        item = _to_current_api(line.payload)
         success = mapping(line.payload.get("output")).get("success")
         if isinstance(success, bool):
             self._told[str(item.get("call_id"))] = not success
         if string(item.get("type")) in _NOTED:
             self.builder.note(line.raw)
-        elif side_of(item) == "assistant":
+        elif role_of_item(item) == "assistant":
             self._reply.append((line, item))
         else:
-            self.settle()
-            self._alone(line, item)
+            self.finish_reply()
+            self._read_separately(line, item)
 
-    def _alone(self, line: _RolloutLine, item: dict[str, object]) -> None:
+    def _read_separately(self, line: _RolloutLine, item: dict[str, object]) -> None:
         try:
             self._add(_CHAT.decode([item]), line)
         except UnreadableLog as error:
@@ -276,7 +276,7 @@ class _Rollout:
         return replace(part, failed=outcome)
 
 
-def _as_today(payload: Document) -> dict[str, object]:
+def _to_current_api(payload: Document) -> dict[str, object]:
     """Convert an item to the current Responses API."""
     item = dict(payload)
     if item.get("type") == "local_shell_call" and not item.get("call_id") and string(item.get("id")):
@@ -312,8 +312,8 @@ class Codex(LogReader):
             rollout = _Rollout()
             rollout.builder.note(*([dict(run.besides)] if run.besides else []))
             for number, raw in run.entries:
-                rollout.take(_line_of(raw, number))
-            rollout.settle()
+                rollout.read_line(_line_of(raw, number))
+            rollout.finish_reply()
             yield [rollout.id or name], rollout.builder
 
 

@@ -17,9 +17,17 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import Document, Found, LogReader, documents, first_lines, readable, readable_lines
+from ireneo.formats.logs.documents import (
+    Document,
+    Found,
+    LogReader,
+    decode_line,
+    documents,
+    first_lines,
+    readable_lines,
+)
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
-from ireneo.formats.values import BOM, TIME_KEYS, moment
+from ireneo.formats.values import BOM, TIME_KEYS, parse_time
 from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Headings
 from ireneo.log.message import Draft, Native, Role, Text
@@ -40,7 +48,7 @@ _ROLES: Mapping[str, Role] = {
 """Names of roles rather than authors."""
 
 
-def _spoken(
+def _speech_draft(
     author: str | None,
     text: str,
     *,
@@ -63,7 +71,7 @@ def _spoken(
     )
 
 
-def _with_besides(draft: Draft, besides: Document) -> Draft:
+def _with_episode_fields(draft: Draft, besides: Document) -> Draft:
     """Add the fields of a whole episode to the record of `draft`."""
     own = draft.record.payload if draft.record else []
     return replace(draft, record=Native(format=FORMAT, payload=[besides, *(own if isinstance(own, list) else [])]))
@@ -90,15 +98,15 @@ _FORMS: dict[_Form, re.Pattern[str]] = {
 _WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
 _CHAPTER = lazy_re(
     lambda: (
-        rf"#{{1,6}}\s+\S|{any_of(_HEADINGS.chapters)}\s+{_number()}\b"
-        rf"|{any_of(_HEADINGS.divisions)}\s+{_number()}\s*(?:[.:–—-]|$)|{any_of(_HEADINGS.alone)}\s*(?:[.:–—-]|$)"
+        rf"#{{1,6}}\s+\S|{any_of(_HEADINGS.chapters)}\s+{_number_pattern()}\b"
+        rf"|{any_of(_HEADINGS.divisions)}\s+{_number_pattern()}\s*(?:[.:–—-]|$)|{any_of(_HEADINGS.alone)}\s*(?:[.:–—-]|$)"
     ),
     re.IGNORECASE,
 )
 _LONGEST_HEADING = 80
 
 
-def _number() -> str:
+def _number_pattern() -> str:
     return rf"(?:[ivxlcdm]+|\d+|{any_of(_HEADINGS.numbers)})"
 
 
@@ -126,7 +134,7 @@ def _script_of(lines: Sequence[str]) -> _Script | None:
     scripts = [_Script(form=form) for form in _FORMS if form != "heading"]
     scripts += [_Script(form="heading", level=level) for level, _ in levels.most_common()]
     for script in scripts:
-        names = _names(lines, script)
+        names = _count_speakers(lines, script)
         again = sum(number for number in names.values() if number > 1)
         # There are at least two speakers, and most of the speeches are by speakers who speak more than once.
         recur = len(names) > 1 and again * 2 >= sum(names.values())
@@ -141,7 +149,7 @@ def _is_surely_spoken(lines: Sequence[str]) -> bool:
     # Headings of a changelog recur as well, and so do tags of HTML.
     if script is None or script.form == "heading" or any("</" in line for line in lines):
         return False
-    names = _names(lines, script)
+    names = _count_speakers(lines, script)
     recurring = [number for number in names.values() if number > 1]
     size = sum(bool(line.strip()) for line in lines)
     enough = max(_SURE_SPEECHES, size * _SURE_SHARE)
@@ -162,7 +170,7 @@ _NOT_TOLD = lazy_re(
 def _is_surely_prose(lines: Sequence[str]) -> bool:
     """Whether a text of unknown kind is a story: paragraphs of sentences, with chapters or quoted speech."""
     filled = [line for line in lines if line.strip()]
-    blocks = [" ".join(block) for block in _blocks(lines)]
+    blocks = [" ".join(block) for block in _split_paragraphs(lines)]
     odd = sum(_NOT_TOLD.match(line.strip()) is not None or "\ufffd" in line for line in filled)
     if sum(len(block.split()) for block in blocks) < _LEAST_WORDS or odd * 10 >= len(filled):
         return False
@@ -195,7 +203,8 @@ def _is_name(name: str) -> bool:
     if len(words) == 1 and words[0].isalnum():
         return not words[0].isdecimal()  # A handle in lower case, or the name of a role.
     return all(
-        word in topic(Headings).small or word.isdecimal() or word[0] in "(&“\"'" or _capital(word) for word in words
+        word in topic(Headings).small or word.isdecimal() or word[0] in "(&“\"'" or _is_capitalised(word)
+        for word in words
     )
 
 
@@ -203,11 +212,11 @@ def _is_chapter(line: str) -> bool:
     return len(line) <= _LONGEST_HEADING and _CHAPTER.match(line.strip()) is not None
 
 
-def _capital(word: str) -> bool:
+def _is_capitalised(word: str) -> bool:
     return _WORD.fullmatch(word) is not None and any(sign.isalpha() and not sign.islower() for sign in word)
 
 
-def _names(lines: Iterable[str], script: _Script) -> Counter[str]:
+def _count_speakers(lines: Iterable[str], script: _Script) -> Counter[str]:
     return Counter(speech.name for line in lines if (speech := _speech_of(line, script)) is not None)
 
 
@@ -308,20 +317,20 @@ def _speeches(lines: Iterable[str], script: _Script) -> Iterator[Draft]:
         if begins is None and not heading:
             said.append(_QUOTE.sub("", line))
             continue
-        yield from _told(speech, said)
+        yield from _speech_drafts(speech, said)
         speech, said = begins, [begins.text] if begins else []
         if heading:
-            yield _spoken(None, line.strip())
-    yield from _told(speech, said)
+            yield _speech_draft(None, line.strip())
+    yield from _speech_drafts(speech, said)
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[Draft]:
     """Read the paragraphs and chapter headings of prose, each a message without author."""
-    for block in _blocks(lines):
-        yield _spoken(None, _unwrapped(block))
+    for block in _split_paragraphs(lines):
+        yield _speech_draft(None, _unwrap(block))
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+def _split_paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
     """Split lines into paragraphs: at empty lines, or at each line where they were not wrapped."""
     for filled, run in groupby(lines, lambda line: bool(line.strip())):
         block = list(run) if filled else []
@@ -335,23 +344,23 @@ def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
             yield block
 
 
-def _told(speech: _SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
+def _speech_drafts(speech: _SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
     if speech is None:
         yield from _paragraphs(said)
         return
-    text = _in_paragraphs(said)
+    text = _join_paragraphs(said)
     if text:
-        at = moment(speech.time)
+        at = parse_time(speech.time)
         besides = {"time": speech.time} if speech.time and at is None else None
-        yield _spoken(speech.name, text, at=at, besides=besides)
+        yield _speech_draft(speech.name, text, at=at, besides=besides)
 
 
-def _in_paragraphs(said: Iterable[str]) -> str:
+def _join_paragraphs(said: Iterable[str]) -> str:
     blocks = re.split(r"\n\s*\n", "\n".join(said))
-    return "\n\n".join(_unwrapped(block.strip("\n").split("\n")) for block in blocks if block.strip())
+    return "\n\n".join(_unwrap(block.strip("\n").split("\n")) for block in blocks if block.strip())
 
 
-def _unwrapped(block: Sequence[str]) -> str:
+def _unwrap(block: Sequence[str]) -> str:
     if all(len(line) >= _WRAPPED for line in block[:-1]):
         return " ".join(line.strip() for line in block)
     return "\n".join(block).strip("\n")
@@ -407,14 +416,14 @@ class _Reader:
                 yield from self.read(each, number, episode, at)
         elif isinstance(value, str):
             if value.strip():
-                yield _spoken(None, value)
+                yield _speech_draft(None, value)
         elif isinstance(value, Mapping):
             fields = _fields_of(tuple(value))
             listed = next((key for key in fields.lists if _is_listing(value[key], alone=fields.text is None)), None)
             if listed is not None:
-                yield from self._episode(value, fields, listed, number)
+                yield from self._read_episode(value, fields, listed, number)
             elif fields.text is not None:
-                yield from self._message(value, fields, number, episode, at)
+                yield from self._read_message(value, fields, number, episode, at)
             elif inner := [key for key, item in value.items() if _holds_speeches(item)]:
                 for key in inner:
                     yield from self.read(value[key], number, episode, _time_beside(value, key) or at)
@@ -423,17 +432,17 @@ class _Reader:
         else:
             self._faults.append(line_fault(number, "holds a value that is not a message; it was left out."))
 
-    def _episode(self, value: Document, fields: _Fields, key: str, number: int) -> Iterator[Draft]:
+    def _read_episode(self, value: Document, fields: _Fields, key: str, number: int) -> Iterator[Draft]:
         self._episodes += 1
         name = next((name for each in fields.episode if (name := _id_of(value[each]))), "")
         besides = {each: item for each, item in value.items() if each != key}
-        at = moment(value[fields.at]) if fields.at else None
+        at = parse_time(value[fields.at]) if fields.at else None
         for each in self.read(value[key], number, name, at):
             if besides:
-                each, besides = _with_besides(each, besides), {}
+                each, besides = _with_episode_fields(each, besides), {}
             yield each
 
-    def _message(
+    def _read_message(
         self, value: Document, fields: _Fields, number: int, episode: str, of_episode: datetime | None
     ) -> Iterator[Draft]:
         text = _words_of(value[fields.text or ""])
@@ -443,10 +452,10 @@ class _Reader:
         if not text.strip():
             return
         others = fields.others
-        at = moment(value[fields.at]) if fields.at else None
+        at = parse_time(value[fields.at]) if fields.at else None
         if fields.at and at is None and value[fields.at] is not None:
             others += (fields.at,)
-            self._blame(number, "time", f"{fields.at!r} is no date; such times are kept aside.")
+            self._report_once(number, "time", f"{fields.at!r} is no date; such times are kept aside.")
         present = None
         if fields.present and value[fields.present] is not None:
             present = _present_of(value[fields.present])
@@ -454,17 +463,17 @@ class _Reader:
                 present = ()
                 others += (fields.present,)
                 what = f"{fields.present!r} is no list of names; such words only their author hears."
-                self._blame(number, "present", what)
-        yield _spoken(
+                self._report_once(number, "present", what)
+        yield _speech_draft(
             _name_of(value[fields.author]) if fields.author else None,
             text,
             at=at or of_episode,
-            id=self._id(_id_of(value[fields.id]), episode) if fields.id else None,
+            id=self._unique_id(_id_of(value[fields.id]), episode) if fields.id else None,
             present=present,
             besides={key: value[key] for key in others} if others else None,
         )
 
-    def _id(self, id: str | None, episode: str) -> str | None:
+    def _unique_id(self, id: str | None, episode: str) -> str | None:
         """Make an id unique by adding its episode or a number."""
         if id is None:
             return None
@@ -477,7 +486,7 @@ class _Reader:
         self._ids[named] = 1
         return named
 
-    def _blame(self, number: int, what: str, sentence: str) -> None:
+    def _report_once(self, number: int, what: str, sentence: str) -> None:
         """Report each kind of fault only once."""
         if what not in self._blamed:
             self._blamed.add(what)
@@ -501,7 +510,7 @@ def _is_speech(value: dict[str, object]) -> bool:
 
 def _time_beside(value: Document, key: str) -> datetime | None:
     """Return the time of the list under `key`, from a key next to it such as "session_1_date_time"."""
-    return next(filter(None, (moment(value.get(f"{key}_{name}")) for name in _TIMES)), None)
+    return next(filter(None, (parse_time(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:
@@ -553,6 +562,6 @@ def _drafts(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[Draft]:
         for number, value in documents(every, faults):
             yield from reader.read(value, number)
         return
-    script = _script_of([readable(line, 0)[0] for line in sample])
+    script = _script_of([decode_line(line, 0)[0] for line in sample])
     text = (line.rstrip() for line in readable_lines(enumerate(every, 1), faults))
     yield from _speeches(text, script) if script else _paragraphs(text)

@@ -37,10 +37,10 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # Unusual JSON, such as a lone surrogate or a second value, fails here as rubbish does, so the slow reader
         # decides.
-        return _rescue(line, number)
+        return _read_damaged(line, number)
 
 
-def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
+def decode_line(line: bytes, number: int) -> tuple[str, LogFault | None]:
     """Decode line `number`; returns its text, and a fault if it is not valid UTF-8."""
     line = line.removeprefix(BOM)
     try:
@@ -50,21 +50,21 @@ def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
         return line.decode(errors="replace"), fault
 
 
-def _rescue(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
-    text, broken = readable(line, number)
+def _read_damaged(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
+    text, broken = decode_line(line, number)
     faults = [broken] if broken else []
     values: list[object] = []
-    end, at = 0, _behind_space(text, 0)
+    end, at = 0, _skip_space(text, 0)
     while at < len(text):
         try:
             value, end = _LENIENT.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        clean = whole_text(value)
+        clean = replace_surrogates(value)
         if clean is not value:
             faults.append(line_fault(number, "holds half a character; it was replaced."))
         values.append(clean)
-        at = _behind_space(text, end)
+        at = _skip_space(text, end)
     if at < len(text):
         kept = "what stands before it was kept" if values else "the line was left out"
         size = len(text[at:].rstrip(_SPACE))
@@ -74,13 +74,13 @@ def _rescue(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
     return values, faults
 
 
-def _behind_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     while at < len(text) and text[at] in _SPACE:
         at += 1
     return at
 
 
-def whole_text(value: object) -> object:
+def replace_surrogates(value: object) -> object:
     """Return `value` with each lone surrogate replaced, since no store takes one; `value` itself if it has none."""
     try:
         msgspec.json.encode(value)
@@ -115,14 +115,14 @@ def documents(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[tuple[
     # Parsed once: the whole file may stand on this line.
     values, found = parse_line(first[-1], len(first))
     if not values:
-        yield from _begun(first, rest, faults)
+        yield from _read_multiline(first, rest, faults)
         return
     faults += found
     yield from ((len(first), value) for value in values if value is not None)
-    yield from _by_line(rest, faults, len(first) + 1)
+    yield from _read_lines(rest, faults, len(first) + 1)
 
 
-def _begun(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
+def _read_multiline(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) -> Iterator[tuple[int, object]]:
     """Read a file whose first line is not a value, holding lines until two of them show that it is JSON lines.
 
     No single JSON document has two objects on consecutive lines without a comma between them.
@@ -134,14 +134,14 @@ def _begun(lines: list[bytes], rest: Iterator[bytes], faults: list[LogFault]) ->
             alone = line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
             whole = whole + 1 if alone and _holds_object(line, whole=True) else 0
         if whole > 1:
-            yield from _by_line(chain(lines, rest), faults)
+            yield from _read_lines(chain(lines, rest), faults)
             return
     text = b"".join(lines)
     values, found = parse_line(text, 1)
-    fault = _fault_of(text) if found or not values else None
+    fault = _json_fault(text) if found or not values else None
     if fault is not None and any(_holds_object(line) for line in lines):
         # JSON lines whose first line is damaged look just the same at first.
-        yield from _by_line(lines, faults)
+        yield from _read_lines(lines, faults)
     else:
         faults += found if values else [fault] if fault else []
         yield from ((1, value) for value in values if value is not None)
@@ -153,7 +153,7 @@ def _holds_object(line: bytes, *, whole: bool = False) -> bool:
     return bool(values) and isinstance(values[0], dict) and bool(values[0]) and not (whole and faults)
 
 
-def _fault_of(text: bytes) -> LogFault | None:
+def _json_fault(text: bytes) -> LogFault | None:
     try:
         json.loads(text.decode(errors="replace"))
     except json.JSONDecodeError as error:
@@ -165,7 +165,7 @@ def _fault_of(text: bytes) -> LogFault | None:
     return LogFault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
 
 
-def _by_line(lines: Iterable[bytes], faults: list[LogFault], start: int = 1) -> Iterator[tuple[int, object]]:
+def _read_lines(lines: Iterable[bytes], faults: list[LogFault], start: int = 1) -> Iterator[tuple[int, object]]:
     for number, line in enumerate(lines, start):
         values, found = parse_line(line, number)
         faults += found
@@ -219,7 +219,7 @@ def markdown_files(
 def readable_lines(numbered: Iterable[tuple[int, bytes]], faults: list[LogFault]) -> Iterator[str]:
     """Decode lines; those that are not valid UTF-8 are added to `faults`."""
     for number, line in numbered:
-        text, fault = readable(line, number)
+        text, fault = decode_line(line, number)
         faults += [fault] if fault else []
         yield text
 
@@ -261,7 +261,7 @@ class LogReader(ABC):
             if held is not None:
                 yield _with_more_faults(held, faults)
                 faults.clear()
-            held = builder.session(names.give(*wished))
+            held = builder.session(names.choose(*wished))
         if held is None:
             raise nothing_readable(faults)
         yield _with_more_faults(held, faults)
@@ -363,7 +363,7 @@ _NAMES = ("session_id", "instance_id", "conversation_id", "trajectory_id", "run_
 _PLACES = ("source_path", "path", "file", "filename")
 
 
-def wished_names(besides: Document) -> list[str]:
+def given_names(besides: Document) -> list[str]:
     """Return the ids that a data set gives a run: an id, or the name of the file it was taken from."""
     names = [name for key in _NAMES if (name := string(besides.get(key)))][:1]
     for key in _PLACES:

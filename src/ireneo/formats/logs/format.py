@@ -164,7 +164,7 @@ class UniqueNames:
         self._next: dict[str, int] = {}
         """The number to try next for a name that was given before."""
 
-    def give(self, *wished: str) -> str:
+    def choose(self, *wished: str) -> str:
         """Return the first of `wished` that is free, or else the last with a number appended."""
         for name in wished:
             if name not in self._given:
@@ -206,7 +206,7 @@ class SessionBuilder:
         """Record entries that are no message with the next draft, or with the node `at`."""
         (self._noted if at is None else self.nodes[at].entries).extend(entries)
 
-    def work_in(self, directory: str | None) -> None:
+    def set_directory(self, directory: str | None) -> None:
         """Set the working directory that is recorded with each draft; the first one holds for earlier drafts too."""
         if directory is None:
             return
@@ -239,12 +239,12 @@ class SessionBuilder:
         if not self.nodes:
             return None
         self.nodes[-1].entries += self._noted
-        nodes = tuple(LoggedNode(draft=self._recorded(node), parent=node.parent) for node in self.nodes)
+        nodes = tuple(LoggedNode(draft=self._with_record(node), parent=node.parent) for node in self.nodes)
         # If everything was rewound, the session is still at its newest message.
         head = len(nodes) - 1 if self.head is None else self.head
         return LoggedSession(id=name, nodes=nodes, head=head, faults=tuple(self.faults))
 
-    def _recorded(self, node: UnrecordedNode) -> Draft:
+    def _with_record(self, node: UnrecordedNode) -> Draft:
         if not node.entries:
             return node.draft
         return replace(node.draft, record=Native(format=self._form, payload=node.entries))
@@ -333,7 +333,7 @@ CONVERSATIONS: Final = frozenset(
 
 
 @cache
-def _loaded(row: _Row) -> LogFormat:
+def _load_format(row: _Row) -> LogFormat:
     module, _, of = row.home.partition(".")
     return cast("LogFormat", getattr(import_module(f"ireneo.formats.logs.{module}"), of)())
 
@@ -349,7 +349,7 @@ class _LogFormats(Sequence["LogFormat"]):
         return [*self][index]
 
     def __iter__(self) -> Iterator[LogFormat]:
-        return map(_loaded, _ROWS)
+        return map(_load_format, _ROWS)
 
     def __len__(self) -> int:
         return len(_ROWS)
@@ -363,7 +363,7 @@ def log_format(name: str) -> LogFormat:
     """Return the log format called `name`. Raises UnknownFormat."""
     for row in _ROWS:
         if row.name == name:
-            return _loaded(row)
+            return _load_format(row)
     raise UnknownFormat(f"There is no log format {name!r}; the formats are {_names()}.")
 
 
@@ -372,7 +372,7 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
     sample = sample.removeprefix(BOM)
     for row in _ROWS:
         marked = not row.marks or any(mark in sample for mark in row.marks)
-        if marked and (known := _loaded(row)).recognises(sample):
+        if marked and (known := _load_format(row)).recognises(sample):
             return known
     raise UnknownFormat(
         f"{filename} is in no log format that is known here; if it is a log, name its format with --format "

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import Document, Found, LogReader, documents
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
-from ireneo.formats.values import mapping, moment, objects, string, without
+from ireneo.formats.values import mapping, objects, parse_time, string, without
 from ireneo.log.calls import derive_failed, runs_program
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
@@ -33,7 +33,7 @@ def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[D
     `answered` collects the ids of the calls whose results were read. In a checkpoint the tool itself speaks.
     """
     said = _parts(raw.get("content"))
-    at, name = moment(raw.get("timestamp")), string(raw.get("id"))
+    at, name = parse_time(raw.get("timestamp")), string(raw.get("id"))
     role: Role = "assistant" if raw.get("type") == "gemini" else "user"
     origin: Origin = "injected" if checkpoint else "spoken"
     results = [part for part in said if isinstance(part, Result)]
@@ -44,7 +44,7 @@ def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[D
         parts: Sequence[Part] = [*_worded(raw, said, {call.id for call in calls}), *calls]
         by_id = {call.id: call for call in calls}
         results = [result for each in noted if parts and (result := _result(each, by_id))]
-        last = max((time for each in noted if (time := moment(each.get("timestamp"))) is not None), default=at)
+        last = max((time for each in noted if (time := parse_time(each.get("timestamp"))) is not None), default=at)
     else:
         parts = [part for part in said if isinstance(part, (Text, Media, Opaque))]
         if any(isinstance(part, Text) and _SUMMARY in part.text for part in parts):

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
-from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, text_result, wished_names
+from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, given_names, text_result
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
-from ireneo.formats.values import mapping, moment, objects, parsed_arguments, string, without
+from ireneo.formats.values import mapping, objects, parse_time, parsed_arguments, string, without
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
@@ -109,11 +109,11 @@ class _Classic:
         self._users_turn = True
         """Whether a message without a source is the user's."""
 
-    def take(self, event: Document) -> None:
+    def read_event(self, event: Document) -> None:
         kind = string(event.get("action"))
         args = mapping(event.get("args")) or event
         if kind not in ACTIONS:
-            self._observation(event)
+            self._read_observation(event)
         elif kind in _QUIET_ACTIONS:
             self._builder.note(event)
         elif kind == "system":
@@ -124,18 +124,18 @@ class _Classic:
         elif kind == "condensation":
             self._say("user", string(args.get("summary")) or "", event, "summary")
         elif kind in ("finish", "reject", "summarize"):
-            self._say("assistant", _closing(event, args), event)
+            self._say("assistant", _closing_text(event, args), event)
         elif event.get("source") == "user":
             self._say("user", string(event.get("message")) or "", event, "injected")
         else:
-            self._call(event, args)
+            self._read_call(event, args)
 
-    def _call(self, event: Document, args: Document) -> None:
+    def _read_call(self, event: Document, args: Document) -> None:
         name, given = _model_call(event) or (str(event.get("action")), None)
         arguments = without(args, *_NO_ARGUMENT) if given is None else given
         self._last = str(event.get("id", f"call_{len(self._builder.nodes)}"))
         given_id = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
-        call = Call(id=self._ids.give(given_id or f"event_{self._last}"), name=name, arguments=arguments)
+        call = Call(id=self._ids.choose(given_id or f"event_{self._last}"), name=name, arguments=arguments)
         parts: list[Part] = [Thinking(text=text) for text in [string(_reply(event).get("reasoning_content"))] if text]
         if thought := string(args.get("thought")):
             parts.append(Text(text=thought))
@@ -143,18 +143,18 @@ class _Classic:
         self._waiting[self._last] = call
         self._users_turn = False
 
-    def _observation(self, event: Document) -> None:
+    def _read_observation(self, event: Document) -> None:
         kind = string(event.get("observation"))
         extras = mapping(event.get("extras")) or event
-        self._builder.work_in(string(mapping(extras.get("metadata")).get("working_dir")))
+        self._builder.set_directory(string(mapping(extras.get("metadata")).get("working_dir")))
         text = string(event.get("content")) or ""
         if kind in _QUIET_OBSERVATIONS:
             self._builder.note(event)
         elif kind == "recall":
-            self._say("user", _recalled(extras), event, "injected")
+            self._say("user", _recalled_knowledge(extras), event, "injected")
         elif kind == "condense":
             self._say("user", text, event, "summary")
-        elif (call := self._answered(event)) is None:
+        elif (call := self._answered_call(event)) is None:
             self._say("user", text or string(event.get("message")) or "", event, "injected")
         else:
             flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
@@ -162,7 +162,7 @@ class _Classic:
             # The model's message is recorded with its action.
             self._add("tool", (text_result(call, text, failed=failed),), without(event, "tool_call_metadata"))
 
-    def _answered(self, event: Document) -> Call | None:
+    def _answered_call(self, event: Document) -> Call | None:
         """Return the call that an observation belongs to; without a cause it is the call just before."""
         cause = event.get("cause")
         name = self._last if cause is None else str(cause)
@@ -178,7 +178,7 @@ class _Classic:
     def _add(self, role: Role, parts: tuple[Part, ...], event: Document, origin: Origin = "spoken") -> None:
         name = event.get("id")
         source = None if name is None else str(name)
-        draft = Draft(role=role, parts=parts, origin=origin, at=moment(event.get("timestamp")), source_id=source)
+        draft = Draft(role=role, parts=parts, origin=origin, at=parse_time(event.get("timestamp")), source_id=source)
         self._builder.add(draft, event)
 
 
@@ -186,14 +186,14 @@ def _words(event: Document, args: Document) -> str:
     return string(args.get("content")) or string(event.get("content")) or string(event.get("message")) or ""
 
 
-def _closing(event: Document, args: Document) -> str:
+def _closing_text(event: Document, args: Document) -> str:
     outputs = mapping(args.get("outputs"))
     said = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
     texts = [text for text in map(string, said) if text]
     return "\n\n".join(dict.fromkeys(texts)) or string(event.get("message")) or ""
 
 
-def _recalled(extras: Document) -> str:
+def _recalled_knowledge(extras: Document) -> str:
     texts = [string(extras.get(key)) for key in _KNOWLEDGE]
     texts += [string(item.get("content")) for item in objects(extras.get("microagent_knowledge"))]
     return "\n\n".join(text for text in texts if text)
@@ -243,43 +243,43 @@ class _Sdk:
         self._reply: list[Document] = []
         """The actions of the reply that is being read."""
 
-    def take(self, event: Document) -> None:
+    def read_event(self, event: Document) -> None:
         kind = event.get("kind")
         reply = event.get("llm_response_id")
         goes_on = kind == "ActionEvent" and reply is not None
         if self._reply and not (goes_on and reply == self._reply[-1].get("llm_response_id")):
-            self.settle()
+            self.finish_reply()
         if kind == "ActionEvent":
             self._reply.append(event)
             return
-        self._stand(event)
+        self._move_to_parent(event)
         if kind == "SystemPromptEvent":
             texts = [mapping(event.get(key)).get("text") for key in ("system_prompt", "dynamic_context")]
             self._say(event, "system", [Text(text=text) for text in map(string, texts) if text])
         elif kind == "MessageEvent":
-            self._message(event)
+            self._read_message(event)
         elif kind in _ANSWERS:
-            self._answer(event)
+            self._read_observation(event)
         elif kind in ("Condensation", "CondensationSummaryEvent") and (summary := string(event.get("summary"))):
             self._say(event, "user", [Text(text=summary)], "summary")
         else:
             self._builder.note(event)
-        self._mark(event)
+        self._remember_node(event)
 
-    def settle(self) -> None:
+    def finish_reply(self) -> None:
         actions, self._reply = self._reply, []
         if not actions:
             return
-        self._stand(actions[0])
+        self._move_to_parent(actions[0])
         parts: list[Part] = []
         for action in actions:
             parts += [*_thinking(action), *_content(action.get("thought"))]
-        parts += [self._call(action) for action in actions]
+        parts += [self._make_call(action) for action in actions]
         self._builder.add(_draft(actions[0], "assistant", parts), *actions)
         for action in actions:
-            self._mark(action)
+            self._remember_node(action)
 
-    def _stand(self, event: Document) -> None:
+    def _move_to_parent(self, event: Document) -> None:
         """Move the head to the parent of `event`, or leave it where there is none."""
         parent = string(event.get("parent_id"))
         if parent == _ROOT:
@@ -287,14 +287,14 @@ class _Sdk:
         elif parent is not None and parent in self._ends:
             self._builder.head = self._ends[parent]
 
-    def _mark(self, event: Document) -> None:
+    def _remember_node(self, event: Document) -> None:
         if name := string(event.get("id")):
             self._ends[name] = self._builder.head
 
     def _say(self, event: Document, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
         self._builder.add(replace(_draft(event, role, parts), origin=origin), event)
 
-    def _message(self, event: Document) -> None:
+    def _read_message(self, event: Document) -> None:
         message = mapping(event.get("llm_message"))
         role = _ROLES.get(string(message.get("role")) or "", "user")
         origin: Origin = "injected" if role == "user" and event.get("source") != "user" else "spoken"
@@ -303,20 +303,20 @@ class _Sdk:
             draft = _draft(event, "user", added)
             self._builder.add(replace(draft, origin="injected", source_id=None))
 
-    def _call(self, action: Document) -> Call:
+    def _make_call(self, action: Document) -> Call:
         made = mapping(action.get("tool_call"))
         name = string(made.get("name")) or string(action.get("tool_name")) or "unknown"
         given = made.get("arguments")
         if not isinstance(given, dict | str):
             given = without(mapping(action.get("action")), "kind")
         call_id = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
-        call = Call(id=self._ids.give(call_id), name=name, arguments=parsed_arguments(given))
+        call = Call(id=self._ids.choose(call_id), name=name, arguments=parsed_arguments(given))
         self._calls[call_id] = call
         return call
 
-    def _answer(self, event: Document) -> None:
+    def _read_observation(self, event: Document) -> None:
         seen = mapping(event.get("observation"))
-        self._builder.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
+        self._builder.set_directory(string(mapping(seen.get("metadata")).get("working_dir")))
         parts: tuple[Text | Media, ...]
         if event.get("kind") == "AgentErrorEvent":
             parts = (Text(text=string(event.get("error")) or "An error."),)
@@ -337,7 +337,7 @@ class _Sdk:
 
 
 def _draft(event: Document, role: Role, parts: Sequence[Part]) -> Draft:
-    at = moment(event.get("timestamp"))
+    at = parse_time(event.get("timestamp"))
     return Draft(role=role, parts=tuple(parts), at=at, source_id=string(event.get("id")))
 
 
@@ -369,10 +369,10 @@ def _content(content: object) -> Iterator[Text | Media]:
         if text := string(block.get("text")):
             yield Text(text=text)
         for url in _strings(block.get("image_urls")):
-            yield _picture(url)
+            yield _image(url)
 
 
-def _picture(url: str) -> Media:
+def _image(url: str) -> Media:
     kind, comma, data = url.partition(";base64,")
     if comma and kind.startswith("data:"):
         return Media(media_type=kind.removeprefix("data:"), data=data)
@@ -399,13 +399,13 @@ class OpenHands(LogReader):
             builder = SessionBuilder(FORMAT, *([dict(run.besides)] if run.besides else []))
             classic, sdk = _Classic(builder), _Sdk(builder)
             for _, event in run.entries:
-                (sdk if _is_sdk(event) else classic).take(event)
-            sdk.settle()
-            yield _wished(run.besides) or [name], builder
+                (sdk if _is_sdk(event) else classic).read_event(event)
+            sdk.finish_reply()
+            yield _given_names(run.besides) or [name], builder
 
 
-def _wished(besides: Document) -> list[str]:
+def _given_names(besides: Document) -> list[str]:
     issue = besides.get("issue")
     if isinstance(issue, dict) and "number" in issue and isinstance(issue.get("repo"), str):
         return [f"{issue['repo']}-{issue['number']}"]
-    return wished_names(besides)
+    return given_names(besides)

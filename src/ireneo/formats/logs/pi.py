@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import Document, Found, LogReader, parse_line
 from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, objects, parse_time, string
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
@@ -31,22 +31,22 @@ def _draft_of(entry: Document) -> tuple[Draft | None, str | None]:
         message, role = entry, str(kind)
     else:
         return None, None
-    speaker, parts, origin = _said(role, message)
+    speaker, parts, origin = _role_and_parts(role, message)
     if parts:
-        at, name = moment(entry.get("timestamp")), string(entry.get("id"))
+        at, name = parse_time(entry.get("timestamp")), string(entry.get("id"))
         return Draft(role=speaker, parts=tuple(parts), origin=origin, at=at, source_id=name), None
     # An empty message is not a fault if a reply was broken off before its first word.
     silent = role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
     return None, None if silent else "holds no message that can be read; it was kept aside."
 
 
-def _said(role: str, message: Document) -> tuple[Role, list[Part], Origin]:
+def _role_and_parts(role: str, message: Document) -> tuple[Role, list[Part], Origin]:
     if role in _SUMMARIES:
         return "user", _texts(message.get("summary")), "summary"
     if role in (*_INJECTED, "user"):
         return "user", _blocks(message.get("content")), "spoken" if role == "user" else "injected"
     if role == "bashExecution":
-        return "user", _texts(_own_command(message)), "injected"
+        return "user", _texts(_user_command(message)), "injected"
     if role == "toolResult":
         return "tool", _result(message), "spoken"
     parts = _reply(message) if role == "assistant" else []
@@ -63,10 +63,10 @@ def _texts(value: object) -> list[Part]:
 def _blocks(content: object) -> list[Part]:
     if isinstance(content, str):
         return _texts(content)
-    return [part for block in objects(content) if (part := _shown(block)) is not None]
+    return [part for block in objects(content) if (part := _read_block(block)) is not None]
 
 
-def _shown(block: dict[str, object]) -> Text | Media | Opaque | None:
+def _read_block(block: dict[str, object]) -> Text | Media | Opaque | None:
     match block.get("type"):
         case "text":
             text = string(block.get("text"))
@@ -83,14 +83,14 @@ def _reply(message: Document) -> list[Part]:
         return _texts(content)
     whole = message.get("stopReason") not in _BROKEN_OFF
     signer = _SIGNERS.get(str(message.get("api"))) if whole else None
-    parts = [_piece(block, signer) for block in objects(content)]
+    parts = [_reply_block(block, signer) for block in objects(content)]
     return [part for part in parts if part is not None]
 
 
-def _piece(block: dict[str, object], signer: str | None) -> Part | None:
+def _reply_block(block: dict[str, object], signer: str | None) -> Part | None:
     match block.get("type"):
         case "thinking":
-            return _thought(block, signer)
+            return _read_thinking(block, signer)
         case "toolCall":
             given = block.get("arguments")
             arguments = given if isinstance(given, dict | str) else {}
@@ -98,10 +98,10 @@ def _piece(block: dict[str, object], signer: str | None) -> Part | None:
             if name and call:
                 return Call(id=call, name=name, arguments=arguments)
             return Opaque(format=FORMAT, payload=block)
-    return _shown(block)
+    return _read_block(block)
 
 
-def _thought(block: Document, signer: str | None) -> Thinking | None:
+def _read_thinking(block: Document, signer: str | None) -> Thinking | None:
     text = string(block.get("thinking")) or ""
     signature = string(block.get("thinkingSignature")) if signer else None
     if block.get("redacted"):
@@ -116,12 +116,12 @@ def _result(message: Document) -> list[Part]:
     if call is None:
         return []
     given = objects([{"type": "text", "text": content}] if isinstance(content, str) else content)
-    result = Result(call_id=call, parts=tuple(part for block in given if (part := _shown(block)) is not None))
+    result = Result(call_id=call, parts=tuple(part for block in given if (part := _read_block(block)) is not None))
     flag = message.get("isError")
     return [replace(result, failed=flag if isinstance(flag, bool) else derive_failed(result.text))]
 
 
-def _own_command(message: Document) -> str | None:
+def _user_command(message: Document) -> str | None:
     """Describe a command that the user ran, in the words that pi uses towards the model."""
     command = string(message.get("command"))
     if command is None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
 from ireneo.formats.logs.documents import Found, LogReader, MarkdownFile, markdown_files, text_result
 from ireneo.formats.logs.format import LogFault, SessionBuilder, UniqueNames
-from ireneo.formats.values import moment, string
+from ireneo.formats.values import parse_time, string
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Origin, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
@@ -26,7 +26,7 @@ from ireneo.patterns import lazy_re
 _FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
 
 
-class _Fenced(Struct, frozen=True, kw_only=True):
+class _FencedBlock(Struct, frozen=True, kw_only=True):
     """A fenced block: the line that opens it, and the line after it."""
 
     start: int
@@ -35,7 +35,7 @@ class _Fenced(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenced | None:
+def _find_block(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _FencedBlock | None:
     """Find the first block from `start` on; it ends at the first line that may close it, or `to_the_last`.
 
     A tool's output is closed by the last one, since SpecStory doesn't escape fences in it.
@@ -48,16 +48,16 @@ def _fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> _Fenc
     closing = [at for at in range(first + 1, len(lines)) if lines[at].rstrip() == opened["ticks"]]
     end = (closing[-1] if to_the_last else closing[0]) if closing else len(lines)
     text = "\n".join(lines[first + 1 : end])
-    return _Fenced(start=first, end=min(end + 1, len(lines)), language=opened["language"], text=text)
+    return _FencedBlock(start=first, end=min(end + 1, len(lines)), language=opened["language"], text=text)
 
 
-def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fenced | None, _Fenced | None]:
+def _input_and_output(lines: Sequence[str], *, whole_file: bool) -> tuple[_FencedBlock | None, _FencedBlock | None]:
     """Find the blocks of the input and the output of a tool.
 
     The first is followed by an empty line, and then by the second. If the input is a `whole_file`, which may contain
     such a sequence, its last occurrence counts.
     """
-    first = _fenced(lines, to_the_last=False)
+    first = _find_block(lines, to_the_last=False)
     if first is None:
         return None, None
     ticks = _FENCE.match(lines[first.start])
@@ -68,11 +68,11 @@ def _asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[_Fen
         if lines[at].rstrip() == closing and not lines[at + 1].strip() and _FENCE.match(lines[at + 2])
     ]
     if not seams:
-        return _fenced(lines, to_the_last=True), None
+        return _find_block(lines, to_the_last=True), None
     seam = seams[-1] if whole_file else seams[0]
     text = "\n".join(lines[first.start + 1 : seam])
-    asked = _Fenced(start=first.start, end=seam + 1, language=first.language, text=text)
-    return asked, _fenced(lines, seam + 1, to_the_last=True)
+    asked = _FencedBlock(start=first.start, end=seam + 1, language=first.language, text=text)
+    return asked, _find_block(lines, seam + 1, to_the_last=True)
 
 
 # Tools. SpecStory describes each tool in its own way and omits arguments; the others get the names that the agents use.
@@ -102,7 +102,7 @@ _EXITED = lazy_re(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited wi
 _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_terminal_cmd", "command", "run_shell_command")
 
 
-class _Used(Struct, frozen=True, kw_only=True):
+class _ToolUse(Struct, frozen=True, kw_only=True):
     """A call of a tool, and its output."""
 
     name: str
@@ -124,7 +124,7 @@ class _Used(Struct, frozen=True, kw_only=True):
         return text_result(call, text, failed=failed)
 
 
-def _used(lines: Sequence[str]) -> _Used:
+def _read_tool_use(lines: Sequence[str]) -> _ToolUse:
     text = "\n".join(lines)
     tag = _TAG.match(text)
     if tag:
@@ -140,13 +140,13 @@ def _used(lines: Sequence[str]) -> _Used:
     name = attributes.get("name") or (named["name"] if named else "") or "tool"
     kind = attributes.get("type", "")
     rest = html.unescape((named["rest"] if named else summary).strip(" •\t"))
-    tool = _of_kind(name, kind, rest, _inner(body))
+    tool = _read_by_kind(name, kind, rest, _body_lines(body))
     if "file_path" not in tool.arguments and kind in ("write", "") and (found := _WRITTEN.search(tool.output or "")):
         return replace(tool, arguments={"file_path": found["file"] or found["made"], **tool.arguments})
     return tool
 
 
-def _inner(text: str) -> list[str]:
+def _body_lines(text: str) -> list[str]:
     """Return the lines of a body without surrounding tags and empty lines."""
     lines = text.strip("\n").split("\n")
     while lines and (not lines[0].strip() or _MARKS.fullmatch(lines[0].strip())):
@@ -156,27 +156,27 @@ def _inner(text: str) -> list[str]:
     return lines
 
 
-def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> _Used:
+def _read_by_kind(name: str, kind: str, rest: str, body: list[str]) -> _ToolUse:
     if any(line.startswith("**Input:**") for line in body[:3]):
-        return _generic(name, body)
+        return _read_generic(name, body)
     if kind == "shell" or name.casefold() in _SHELLS:
-        return _shell(name, rest, body)
+        return _read_shell(name, rest, body)
     if any(_PATCHED.match(line) for line in body[:3]) or any(line.startswith("```diff") for line in body):
-        return _patch(name, rest, body)
+        return _read_patch(name, rest, body)
     if name == "Write" and body:
-        asked, printed = _asked_then_printed(body, whole_file=True)
+        asked, printed = _input_and_output(body, whole_file=True)
         if asked and (printed or asked.language != "text"):
-            return _Used(name=name, arguments={"content": asked.text}, output=printed.text if printed else None)
-    printed = _fenced(body, to_the_last=True)
+            return _ToolUse(name=name, arguments={"content": asked.text}, output=printed.text if printed else None)
+    printed = _find_block(body, to_the_last=True)
     head = "\n".join(body[: printed.start] if printed else body).strip()
     if kind == "task" or name in ("TodoWrite", "update_plan"):
         arguments: dict[str, object] = {"plan": head} if head else {}
     else:
-        arguments = _arguments(name, kind, rest, head)
-    return _Used(name=name, arguments=arguments, output=printed.text if printed else None)
+        arguments = _read_arguments(name, kind, rest, head)
+    return _ToolUse(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
-def _generic(name: str, body: list[str]) -> _Used:
+def _read_generic(name: str, body: list[str]) -> _ToolUse:
     """Read a tool without a description of its own: its input key by key, then its result or its error."""
     end = next((at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))), len(body))
     values: dict[str, list[str]] = {}
@@ -186,23 +186,23 @@ def _generic(name: str, body: list[str]) -> _Used:
         elif values:
             lines.append(line)
     arguments: dict[str, object] = {key: "\n".join(lines).rstrip().removesuffix("`") for key, lines in values.items()}
-    printed = _fenced(body, end, to_the_last=True)
+    printed = _find_block(body, end, to_the_last=True)
     error = end < len(body) and body[end].startswith("**Error:**")
-    return _Used(name=name, arguments=arguments, output=printed.text if printed else None, error=error)
+    return _ToolUse(name=name, arguments=arguments, output=printed.text if printed else None, error=error)
 
 
-def _shell(name: str, rest: str, body: list[str]) -> _Used:
+def _read_shell(name: str, rest: str, body: list[str]) -> _ToolUse:
     lines = ((at, _COMMAND_LINE.match(line)) for at, line in enumerate(body) if not line.startswith("```"))
     inline, line = next(((at, found) for at, found in lines if found), (None, None))
     command, labelled = _COMMAND_LINE.match(rest), _TOLD.match(rest)
-    block = _fenced(body, to_the_last=False)
-    asked: _Fenced | None = None
+    block = _find_block(body, to_the_last=False)
+    asked: _FencedBlock | None = None
     if command or (inline is not None and (block is None or inline < block.start)):
-        printed = _fenced(body, inline or 0, to_the_last=True)
+        printed = _find_block(body, inline or 0, to_the_last=True)
     elif block and block.language in ("bash", "sh", "shell", "zsh", "powershell"):
-        asked, printed = _asked_then_printed(body, whole_file=False)
+        asked, printed = _input_and_output(body, whole_file=False)
     else:
-        printed = _fenced(body, to_the_last=True)
+        printed = _find_block(body, to_the_last=True)
     arguments: dict[str, object] = {}
     if asked:
         arguments["command"] = asked.text
@@ -211,10 +211,10 @@ def _shell(name: str, rest: str, body: list[str]) -> _Used:
     ends = [at for at in (inline, block.start if block else None) if at is not None]
     if head := "\n".join(body[: min(ends, default=len(body))]).strip():
         arguments["description"] = head
-    return _Used(name=name, arguments=arguments, output=printed.text if printed else None)
+    return _ToolUse(name=name, arguments=arguments, output=printed.text if printed else None)
 
 
-def _patch(name: str, rest: str, body: list[str]) -> _Used:
+def _read_patch(name: str, rest: str, body: list[str]) -> _ToolUse:
     """Read diffs, each under the name of its file."""
     patch: list[str] = []
     output: str | None = None
@@ -224,22 +224,22 @@ def _patch(name: str, rest: str, body: list[str]) -> _Used:
             deed = "Update" if file["deed"] == "Modify" else file["deed"]
             patch.append(f"*** {deed} File: {file['path']}")
             at += 1
-        elif (block := _fenced(body[at : at + 1], to_the_last=False)) is None:
+        elif (block := _find_block(body[at : at + 1], to_the_last=False)) is None:
             at += 1
         elif block.language == "diff":
-            block = _fenced(body, at, to_the_last=False) or block
+            block = _find_block(body, at, to_the_last=False) or block
             patch.append(block.text)
             at = block.end
         else:
-            last = _fenced(body, at, to_the_last=True) or block
+            last = _find_block(body, at, to_the_last=True) or block
             output, at = last.text, len(body)
     labelled = _TOLD.match(rest)
     if labelled and patch and not patch[0].startswith("***"):
         patch.insert(0, f"*** Update File: {labelled['value']}")
-    return _Used(name=name, arguments={"patch": "\n".join(patch)}, output=output)
+    return _ToolUse(name=name, arguments={"patch": "\n".join(patch)}, output=output)
 
 
-def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
+def _read_arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
     if keyed := dict(_KEYED.findall(head)):
         return dict(keyed)
     if name in ("AskUserQuestion", "ask_followup_question"):
@@ -316,39 +316,39 @@ class _ExportCutter:
         self.unnamed = False
         """The last speaker's line names nobody."""
 
-    def pieces(self) -> Iterator[_ExportPart]:
+    def parts(self) -> Iterator[_ExportPart]:
         """Return the parts in order, without the lines before the first speaker."""
         at = 0
-        while at < len(self.lines) and self.speaker(at) is None:
+        while at < len(self.lines) and self.read_speaker(at) is None:
             at += 1
         while at < len(self.lines):
-            piece = self.piece(at)
+            piece = self.next_part(at)
             at += max(len(piece.lines), 1)
             yield piece
 
-    def piece(self, at: int) -> _ExportPart:
+    def next_part(self, at: int) -> _ExportPart:
         line = self.lines[at]
-        if (speaker := self.speaker(at)) is not None:
+        if (speaker := self.read_speaker(at)) is not None:
             self.seen.add(line.strip())
             self.last = speaker.at or self.last
             self.begun = self.begun or speaker.at
             self.unnamed = not (found := _SPEAKER.match(line)) or not found["who"]
             return speaker
-        if self.unnamed and (used := self.by_tool(at)) is not None:
+        if self.unnamed and (used := self.tool_part(at)) is not None:
             return used
         if _OPENED.match(line):
-            return self.tool(at)
+            return self.read_tool(at)
         if _THOUGHT.match(line):
-            return self.thinking(at)
+            return self.read_thinking(at)
         if _BARE.match(line):
-            end = self.until(at + 1, rules=True)
+            end = self.end_of_text(at + 1, rules=True)
             return _ExportPart(kind="tool", start=at, lines=self.lines[at:end])
-        end = self.until(at + 1)
+        end = self.end_of_text(at + 1)
         return _ExportPart(kind="text", start=at, lines=self.lines[at:end])
 
-    def by_tool(self, at: int) -> _ExportPart | None:
+    def tool_part(self, at: int) -> _ExportPart | None:
         """Read what a speaker without a name did, in the form of newer exports; None if it is a text."""
-        end = self.until(at)
+        end = self.end_of_text(at)
         lines = list(self.lines[at:end])
         first = next((line for line in lines if line.strip()), "")
         head = next((head for begins, head in _BY_TOOL if begins.match(first)), None)
@@ -356,13 +356,13 @@ class _ExportCutter:
             return None
         return _ExportPart(kind="tool", start=at, lines=lines, head=f"{head} {first}" if first[:1].isalpha() else head)
 
-    def speaker(self, at: int) -> _ExportPart | None:
+    def read_speaker(self, at: int) -> _ExportPart | None:
         """Read a speaker's line at `at`, and the message's id in the next line; None for other lines."""
         found = _SPEAKER.match(self.lines[at])
         if found is None:
             return None
         time = _TIME.search(found["about"] or "")
-        spoken_at = moment(time[0]) if time else None
+        spoken_at = parse_time(time[0]) if time else None
         if spoken_at and self.begun and spoken_at < self.begun - _BEFORE:
             return None
         named = _MESSAGE.match(self.lines[at + 1]) if at + 1 < len(self.lines) else None
@@ -376,22 +376,22 @@ class _ExportCutter:
             source_id=named["id"] if named else None,
         )
 
-    def until(self, at: int, *, rules: bool = False) -> int:
+    def end_of_text(self, at: int, *, rules: bool = False) -> int:
         """Return the end of a text that begins before `at`: the next mark, or with `rules` also a horizontal rule."""
         while at < len(self.lines):
             line = self.lines[at]
-            if self.speaker(at) or _OPENED.match(line) or _THOUGHT.match(line) or _BARE.match(line):
+            if self.read_speaker(at) or _OPENED.match(line) or _THOUGHT.match(line) or _BARE.match(line):
                 break
             if rules and _RULE.match(line):
                 break
             at += 1
         return at
 
-    def thinking(self, start: int) -> _ExportPart:
+    def read_thinking(self, start: int) -> _ExportPart:
         for at in range(start, len(self.lines)):
             if self.lines[at].rstrip().endswith(_THOUGHT_THROUGH):
                 return _ExportPart(kind="thinking", start=start, lines=self.lines[start : at + 1])
-            if at > start and self.speaker(at):
+            if at > start and self.read_speaker(at):
                 break
         else:
             at = len(self.lines)
@@ -399,11 +399,11 @@ class _ExportCutter:
             kind="thinking", start=start, lines=self.lines[start:at], fault="begins a thought without an end"
         )
 
-    def tool(self, start: int) -> _ExportPart:
+    def read_tool(self, start: int) -> _ExportPart:
         depth = 0
         for at in range(start, len(self.lines)):
             line = self.lines[at]
-            if at > start and self.goes_on(at):
+            if at > start and self.session_continues(at):
                 end = at
                 break
             if at > start and _OPENED.match(line):
@@ -418,9 +418,9 @@ class _ExportCutter:
             kind="tool", start=start, lines=self.lines[start:end], fault="begins a tool's work without an end"
         )
 
-    def goes_on(self, at: int) -> bool:
+    def session_continues(self, at: int) -> bool:
         """Whether the session goes on at `at`, which may be in the output of a tool."""
-        speaker = self.speaker(at)
+        speaker = self.read_speaker(at)
         if speaker is None or self.lines[at - 1].strip():
             return False
         if speaker.at is None:
@@ -430,7 +430,7 @@ class _ExportCutter:
     def is_followed_by_turn(self, at: int) -> bool:
         while at < len(self.lines) and (not self.lines[at].strip() or _RULE.match(self.lines[at])):
             at += 1
-        return at == len(self.lines) or (at > 0 and self.goes_on(at))
+        return at == len(self.lines) or (at > 0 and self.session_continues(at))
 
 
 FORMAT = "specstory"
@@ -450,28 +450,28 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
     """
     lines, about, number = list(file.lines), file.about, file.number
     found = next((found for line in lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
-    begun = moment(found["time"]) if found else _begun_early(lines)
-    main = now = _Story()
-    sides: list[_Story] = []
+    begun = parse_time(found["time"]) if found else _heading_time(lines)
+    main = now = _SessionDrafts()
+    sides: list[_SessionDrafts] = []
     # Whether the newest session of sub-agents is still going on.
     is_open = False
-    for piece in _ExportCutter([line.rstrip("\r\n") for line in lines], begun).pieces():
+    for piece in _ExportCutter([line.rstrip("\r\n") for line in lines], begun).parts():
         if piece.fault:
             at = piece.start + 1
             place = f"Line {at}" if number is None else f"Line {number}, at line {at} of its Markdown,"
             message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
             faults.append(LogFault(line=number or at, message=message))
         if piece.kind != "speaker":
-            now.says(piece)
+            now.add_part(piece)
             is_open = is_open and not (now is main and main.user)
             continue
         if piece.sidechain and (not is_open or piece.user):
-            sides.append(_Story())
+            sides.append(_SessionDrafts())
             is_open = True
         now = sides[-1] if piece.sidechain else main
-        now.speaks(piece)
-    beside = [drafts for story in sides if (drafts := story.ended())]
-    if not main.ended() and not beside:
+        now.add_speaker(piece)
+    beside = [drafts for story in sides if (drafts := story.finish())]
+    if not main.finish() and not beside:
         place = f"Line {number}" if number else "The file"
         message = f"{place} is an export in which nobody speaks; it was left out."
         faults.append(LogFault(line=number or 1, message=message))
@@ -479,7 +479,7 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
     if main.drafts and main.drafts[0].at is None:
         main.drafts[0] = replace(main.drafts[0], at=begun)  # Older exports give each speaker no time.
     noted = {**about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
-    given = names.give(string(about.get("session_id")) or (found["id"] if found else None) or name)
+    given = names.choose(string(about.get("session_id")) or (found["id"] if found else None) or name)
     sidechains = [(f"{given}-sidechain-{place}", drafts) for place, drafts in enumerate(beside, 1)]
     for called, drafts in (given, main.drafts), *sidechains:
         builder = SessionBuilder(FORMAT, noted)
@@ -488,18 +488,18 @@ def _sessions(file: MarkdownFile, name: str, names: UniqueNames, faults: list[Lo
         yield [called], builder
 
 
-def _begun_early(lines: Sequence[str]) -> datetime | None:
+def _heading_time(lines: Sequence[str]) -> datetime | None:
     """The time in the heading of an older export; the first ones have it in the American order."""
     found = next((found for line in lines[:_HEADER] if (found := _TITLED.match(line))), None)
     if found is None or "/" not in found["time"]:
-        return moment(found["time"]) if found else None
+        return parse_time(found["time"]) if found else None
     try:
         return datetime.strptime(found["time"], "%m/%d/%Y, %I:%M:%S %p").replace(tzinfo=UTC)
     except ValueError:
         return None  # 13/1/2025 is no day of it.
 
 
-class _Story:
+class _SessionDrafts:
     """The drafts of one session."""
 
     def __init__(self) -> None:
@@ -515,7 +515,7 @@ class _Story:
         """The speaker's line was the last one."""
         self.calls = 0
 
-    def speaks(self, piece: _ExportPart) -> None:
+    def add_speaker(self, piece: _ExportPart) -> None:
         synthetic = _SYNTHETIC in piece.lines[0]
         if piece.user or self.user or synthetic != self.synthetic:
             self.flush()
@@ -523,17 +523,17 @@ class _Story:
         if not self.parts:
             self.begun, self.source_id = piece.at, piece.source_id
 
-    def says(self, piece: _ExportPart) -> None:
+    def add_part(self, piece: _ExportPart) -> None:
         if piece.kind == "tool":
-            self.uses(piece)
+            self.add_tool_use(piece)
         elif piece.kind == "thinking":
             if thought := _THINK.sub("", "\n".join(piece.lines)).strip():
                 self.parts.append(Thinking(text=thought))
-        elif words := self.words(piece):
+        elif words := self.text_of(piece):
             self.parts.append(Text(text=words))
         self.begins = False
 
-    def words(self, piece: _ExportPart) -> str:
+    def text_of(self, piece: _ExportPart) -> str:
         """Return the text of a part without the rules that older exports put between the parts of a turn."""
         lines = list(piece.lines)
         while lines and lines[-1].strip() in _RULES:
@@ -543,8 +543,8 @@ class _Story:
             first += 1
         return "\n".join(lines[first:]).strip()
 
-    def uses(self, piece: _ExportPart) -> None:
-        tool = _used([piece.head, *piece.lines] if piece.head else piece.lines)
+    def add_tool_use(self, piece: _ExportPart) -> None:
+        tool = _read_tool_use([piece.head, *piece.lines] if piece.head else piece.lines)
         self.calls += 1
         call = Call(id=f"call_{self.calls}", name=tool.name, arguments=tool.arguments)
         if self.user:
@@ -572,7 +572,7 @@ class _Story:
             return "summary"
         return "injected" if is_of_harness(texts) else "spoken"
 
-    def ended(self) -> list[Draft]:
+    def finish(self) -> list[Draft]:
         self.flush()
         return self.drafts
 

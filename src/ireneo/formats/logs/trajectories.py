@@ -22,13 +22,13 @@ from ireneo.formats.logs.documents import (
     Found,
     LogReader,
     documents,
+    given_names,
     parse_line,
     records_within,
     text_result,
-    wished_names,
 )
 from ireneo.formats.logs.format import DIRECTORY, LogFault, SessionBuilder, UniqueNames, line_fault, objects_in
-from ireneo.formats.values import json_in, mapping, moment, objects, parsed_arguments, string, without
+from ireneo.formats.values import mapping, objects, parse_json, parse_time, parsed_arguments, string, without
 from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call, Draft, Native, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.patterns import lazy_re
@@ -72,7 +72,7 @@ def _atif_names(document: Document, besides: Document) -> list[str]:
     # The parts of a run may share its session id, but not the trajectory's own.
     session, own = string(document.get("session_id")), string(document.get("trajectory_id"))
     given = [wish for wish in (session, f"{session}-{own}" if session and own else own) if wish]
-    return given or wished_names(besides)
+    return given or given_names(besides)
 
 
 class _AtifRun:
@@ -83,23 +83,23 @@ class _AtifRun:
         self.builder = SessionBuilder(ATIF, {**besides, **about})
         self._ids = UniqueNames()
         """A writer may count its calls anew in each step."""
-        self.builder.work_in(_atif_directory(document) or _atif_directory(mapping(document.get("agent"))))
+        self.builder.set_directory(_atif_directory(document) or _atif_directory(mapping(document.get("agent"))))
         steps, self.builder.faults = objects_in(document, "steps", number, "steps")
         for step in steps:
             self._step(step)
 
     def _step(self, step: Document) -> None:
-        self.builder.work_in(_atif_directory(step))
-        at = moment(step.get("timestamp"))
+        self.builder.set_directory(_atif_directory(step))
+        at = parse_time(step.get("timestamp"))
         results: Sequence[Document] = objects(mapping(step.get("observation")).get("results"))
         loose = results
         if step.get("source") == "agent":
-            calls = [(str(call.get("tool_call_id")), self._call(call)) for call in objects(step.get("tool_calls"))]
+            calls = [(str(call.get("tool_call_id")), self._make_call(call)) for call in objects(step.get("tool_calls"))]
             thought = string(step.get("reasoning_content"))
             thinking = [Thinking(text=thought)] if thought else []
             parts = (*thinking, *_atif_content(step.get("message")), *(call for _, call in calls))
             self.builder.add(Draft(role="assistant", parts=parts, at=at), without(step, "observation"))
-            pairs, loose = _pair(results, calls)
+            pairs, loose = _pair_results(results, calls)
             answers = tuple(_atif_result(result, call) for result, call in pairs)
             entries = [without(result, "content") for result, _ in pairs]
             self.builder.add(Draft(role="tool", parts=answers, at=at), *entries)
@@ -107,25 +107,29 @@ class _AtifRun:
             role: Role = "system" if step.get("source") == "system" else "user"
             # The prompt comes first; a later system step is a message of the harness.
             later = role == "system" and bool(self.builder.nodes)
-            self._say(role, step.get("message"), at, without(step, "observation"), injected=later)
+            self._add_message(role, step.get("message"), at, without(step, "observation"), injected=later)
         for result in loose:
-            self._say("user", result.get("content"), at, without(result, "content"), injected=True)
+            self._add_message("user", result.get("content"), at, without(result, "content"), injected=True)
 
-    def _say(self, role: Role, content: object, at: datetime | None, entry: Document, *, injected: bool) -> None:
+    def _add_message(
+        self, role: Role, content: object, at: datetime | None, entry: Document, *, injected: bool
+    ) -> None:
         draft = Draft(role=role, parts=_atif_content(content), origin="injected" if injected else "spoken", at=at)
         self.builder.add(draft, entry)
 
-    def _call(self, call: Document) -> Call:
+    def _make_call(self, call: Document) -> Call:
         given = call.get("arguments")
         arguments = given if isinstance(given, dict | str) else {}
         name = string(call.get("function_name")) or "unknown"
-        return Call(id=self._ids.give(string(call.get("tool_call_id")) or "call"), name=name, arguments=arguments)
+        return Call(id=self._ids.choose(string(call.get("tool_call_id")) or "call"), name=name, arguments=arguments)
 
 
 _Answer: TypeAlias = tuple[Document, Call]
 
 
-def _pair(results: Sequence[Document], calls: Sequence[tuple[str, Call]]) -> tuple[list[_Answer], list[Document]]:
+def _pair_results(
+    results: Sequence[Document], calls: Sequence[tuple[str, Call]]
+) -> tuple[list[_Answer], list[Document]]:
     """Match the results of a step to its calls; returns the pairs and the results that are left.
 
     Results that name no call answer the last calls that are left.
@@ -208,7 +212,7 @@ class SweAgent(LogReader):
 
     def _within(self, value: object, number: int, name: str) -> Iterator[Found]:
         for document, besides in records_within(value, _is_swe_agent):
-            yield wished_names(besides) or [name], _SweAgentRun(number, document, besides).builder
+            yield given_names(besides) or [name], _SweAgentRun(number, document, besides).builder
 
 
 def _is_swe_agent(value: Document) -> bool:
@@ -226,12 +230,12 @@ class _SweAgentRun:
         self._calls = UniqueNames()
         history = objects(document.get("history"))
         steps, self.builder.faults = objects_in(document, "trajectory", number, "steps")
-        self._opening(history)
+        self._add_opening(history)
         replies = [item for item in history if item.get("role") == "assistant" and not item.get("is_demo")]
         for place, step in enumerate(steps or _steps_of(history), 1):
-            self._step(place, step, _take_reply(step, replies))
+            self._add_step(place, step, _take_reply(step, replies))
 
-    def _opening(self, history: Sequence[Document]) -> None:
+    def _add_opening(self, history: Sequence[Document]) -> None:
         """Add the prompt, the demonstrations and the task: all messages before the first reply."""
         for item in history:
             demo = bool(item.get("is_demo"))
@@ -241,11 +245,11 @@ class _SweAgentRun:
             if text := _text(item.get("content")):
                 self.builder.add(Draft(role=role, parts=(Text(text=text),), origin="injected" if demo else "spoken"))
 
-    def _step(self, place: int, step: Document, reply: Document) -> None:
+    def _add_step(self, place: int, step: Document, reply: Document) -> None:
         state = step.get("state")
-        held = json_in(state) if isinstance(state, str) else state
-        self.builder.work_in(string(mapping(held).get("working_dir")))
-        calls = self._called(place, step, reply)
+        held = parse_json(state) if isinstance(state, str) else state
+        self.builder.set_directory(string(mapping(held).get("working_dir")))
+        calls = self._calls_of_step(place, step, reply)
         thoughts = (string(block.get("thinking")) for block in objects(reply.get("thinking_blocks")))
         parts: list[Part] = [Thinking(text=text) for text in thoughts if text]
         said = string(step.get("thought")) or (None if calls else string(step.get("response")))
@@ -259,11 +263,11 @@ class _SweAgentRun:
         elif seen:
             self.builder.add(Draft(role="user", parts=(Text(text=seen),), origin="injected"))
 
-    def _called(self, place: int, step: Document, reply: Document) -> list[Call]:
+    def _calls_of_step(self, place: int, step: Document, reply: Document) -> list[Call]:
         made = []
         for call in objects(reply.get("tool_calls")):
             function = mapping(call.get("function"))
-            given = self._calls.give(string(call.get("id")) or "call")
+            given = self._calls.choose(string(call.get("id")) or "call")
             name, arguments = string(function.get("name")) or "bash", parsed_arguments(function.get("arguments"))
             made.append(Call(id=given, name=name, arguments=arguments))
         action = string(step.get("action"))
@@ -272,7 +276,7 @@ class _SweAgentRun:
         command = action.strip()
         word = command.split(maxsplit=1)[0]
         name = word if word in _COMMANDS else "bash"
-        return [Call(id=self._calls.give(f"call_{place}"), name=name, arguments={"command": command})]
+        return [Call(id=self._calls.choose(f"call_{place}"), name=name, arguments={"command": command})]
 
 
 def _take_reply(step: Document, replies: list[dict[str, object]]) -> Document:
@@ -360,7 +364,7 @@ class _MiniRun:
                 role=role,
                 parts=tuple(parts),
                 origin="injected" if injected else "spoken",
-                at=moment(extra.get("timestamp")),
+                at=parse_time(extra.get("timestamp")),
                 native=Native(format=MINI_SWE_AGENT, payload=message),
             )
             self.builder.append(draft)
@@ -387,7 +391,7 @@ class _MiniRun:
             parts.append(Thinking(text=thought))
         # Up to the last fence, after which no block can begin.
         blocks = list(_BLOCK.finditer(text, 0, text.rfind("\n```") + len("\n```")))
-        self._waiting = self._called(message, extra, blocks)
+        self._waiting = self._calls_of_reply(message, extra, blocks)
         # Only a reply with exactly one block is run; others are rejected as a whole.
         cut = blocks[0].span() if len(self._waiting) == 1 and len(blocks) == 1 else (len(text), len(text))
         before, after = text[: cut[0]].rstrip(), text[cut[1] :].strip()
@@ -396,7 +400,7 @@ class _MiniRun:
         parts.extend([Text(text=after)] if after else [])
         return parts
 
-    def _called(self, message: Document, extra: Document, blocks: Sequence[re.Match[str]]) -> list[Call]:
+    def _calls_of_reply(self, message: Document, extra: Document, blocks: Sequence[re.Match[str]]) -> list[Call]:
         """Return the calls of a reply: those that the log names, or else its one block."""
         calls = []
         for made in objects(message.get("tool_calls")):
