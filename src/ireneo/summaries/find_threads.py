@@ -242,8 +242,12 @@ def _kind_by_model(found: Features) -> ThreadKind:
 
 def _is_pending(found: Features, kind: ThreadKind = "open") -> bool:
     """Whether a sentence isn't about the past alone, and one of no certain kind concerns those who speak."""
-    ahead = "@past" not in found.forms or not _TO_COME.isdisjoint(found.forms)
-    return ahead and (kind != "open" or not _CONCERNS.isdisjoint(found.forms))
+    ahead = "@past" not in found.forms or not (_TO_COME - ({"@denies"} if kind == "open" else set())).isdisjoint(
+        found.forms
+    )
+    if "@past" in found.forms and ahead.isdisjoint(found.forms):
+        return False
+    return kind != "open" or not _CONCERNS.isdisjoint(found.forms)
 
 
 def _self_contained_text(sentence: Sentence, following: str, least: int) -> str | None:
