@@ -242,9 +242,7 @@ def _kind_by_model(found: Features) -> ThreadKind:
 
 def _is_pending(found: Features, kind: ThreadKind = "open") -> bool:
     """Whether a sentence isn't about the past alone, and one of no certain kind concerns those who speak."""
-    ahead = "@past" not in found.forms or not (_TO_COME - ({"@denies"} if kind == "open" else set())).isdisjoint(
-        found.forms
-    )
+    ahead = _TO_COME - {"@denies"} if kind == "open" else _TO_COME
     if "@past" in found.forms and ahead.isdisjoint(found.forms):
         return False
     return kind != "open" or not _CONCERNS.isdisjoint(found.forms)
