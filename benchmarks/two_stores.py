@@ -313,7 +313,7 @@ def compare_vectors(file: str, server: str, count: int) -> None:
     """Print a table of searches."""
     vectors = directions(count, 2)
     asyncio.run(_make(file))
-    kept = on_server.INDEXED_FROM, on_server.is_worth_it
+    kept = on_server.INDEXED_FROM, on_server.is_index_faster
     found = []
     for url in (file, server):
         began = time.perf_counter()
@@ -321,9 +321,9 @@ def compare_vectors(file: str, server: str, count: int) -> None:
         print(f"{count:,} vectors stored in {time.perf_counter() - began:.0f} s")
         found.append((url, spaces, asyncio.run(search_vectors(url, spaces, vectors))))
     url, spaces, _ = found[1]
-    on_server.INDEXED_FROM, on_server.is_worth_it = 1, lambda kept, beside, wanted: True
+    on_server.INDEXED_FROM, on_server.is_index_faster = 1, lambda kept, beside, wanted: True
     by_index = asyncio.run(search_vectors(url, spaces, vectors))
-    on_server.INDEXED_FROM, on_server.is_worth_it = kept
+    on_server.INDEXED_FROM, on_server.is_index_faster = kept
     head = f"{count:,} vectors, {count // TENANTS:,} of each space"
     print(f"\n{head:<44}{'recall@10':>10}{'first ms':>10}{'median':>8}{'p95 ms':>8}")
     for name, each in (("SQLite", found[0][2]), ("PostgreSQL", found[1][2]), ("PostgreSQL, by the index", by_index)):

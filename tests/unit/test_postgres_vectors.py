@@ -158,7 +158,7 @@ def test_a_small_set_is_compared_whole(shared: Shared) -> None:
 
 def test_by_the_index_nearly_all_are_found(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors_on_server, "INDEXED_FROM", EACH)
-    monkeypatch.setattr(vectors_on_server, "is_worth_it", lambda kept, beside, wanted: True)
+    monkeypatch.setattr(vectors_on_server, "is_index_faster", lambda kept, beside, wanted: True)
     monkeypatch.setattr(vectors_on_server, "LEAST_TAKEN", 2 * K)
     share, _ = recalled(shared, indexed=True)
     assert share >= 0.97
@@ -185,8 +185,8 @@ def test_by_the_index_nearly_all_are_found(shared: Shared, monkeypatch: pytest.M
         assert any("Index Scan using vectors_3_direction" in each and "Sort" not in each for each in plans), told
 
 
-def test_an_index_is_worth_it_for_what_is_large_and_no_crumb_of_what_it_holds() -> None:
-    worth = vectors_on_server.is_worth_it
+def test_an_index_is_index_faster_for_what_is_large_and_no_crumb_of_what_it_holds() -> None:
+    worth = vectors_on_server.is_index_faster
     assert not worth(19_999, 19_999, 120)
     assert worth(20_000, 20_000, 120)
     # A hundredth of a million is sooner compared than found among the others.
@@ -217,7 +217,7 @@ def test_without_the_extension_all_are_compared_and_a_doctor_says_so_once_it_mat
         )
     asyncio.run(look(repair=False))
     monkeypatch.setattr(vectors_on_server, "INDEXED_FROM", 5)
-    monkeypatch.setattr(vectors_on_server, "is_worth_it", lambda kept, beside, wanted: True)
+    monkeypatch.setattr(vectors_on_server, "is_index_faster", lambda kept, beside, wanted: True)
     asyncio.run(look(repair=True))
     with psycopg.connect(shared.url, autocommit=True) as driver:
         driver.execute("CREATE OR REPLACE FUNCTION what_hinders_vectors() RETURNS text LANGUAGE sql RETURN ''::text")
