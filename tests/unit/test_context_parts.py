@@ -210,6 +210,14 @@ def test_a_masked_check_says_how_it_ended(ended: str, said: str) -> None:
     assert said in mask(given, {"1": call}, count).draft.results[0].text
 
 
+def test_of_a_diff_the_changed_lines_are_shown_first() -> None:
+    around = [f" row_{number} = read(path_{number})" for number in range(60)]
+    diff = "\n".join(
+        ["diff --git a/rows.py b/rows.py", "@@ -1,60 +1,61 @@", *around[:30], "+rows.sort()", *around[30:]]
+    )
+    assert "+rows.sort()" in (excerpt(diff, 160, "m_1", count) or "")
+
+
 def test_a_masked_picture_leaves_its_kind() -> None:
     given = message("tool", Result(call_id="1", parts=(PICTURE,)))
     assert "image/png" in mask(given, {}, count).draft.results[0].text

@@ -12,7 +12,7 @@ from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.assemble import all_in_one
 from ireneo.context.view import ContextOptions
 from ireneo.log.message import BLOCK_TAGS, MessageId, short
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor
+from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor, render
 
 count = EstimatedTokenizer().count
 FIRST, LAST = MessageId("m_first"), MessageId("m_last")
@@ -182,3 +182,22 @@ def test_a_message_that_costs_no_more_than_its_block_stands_as_itself(budget: in
     assert context.tokens <= budget
     assert all("\n" in block.text for block in blocks)
     assert any(each.what == "message" and each.text == "Noted, pier 5." for each in context.view)
+
+
+def test_folders_whose_ends_are_alike_are_told_apart() -> None:
+    paths = ["/home/ana/rows/cli/read.go", "/home/ana/rows/cli/cmd/rows/cli/git.go", "/home/ana/rows/cli/lint.yaml"]
+    lines = [Line(text=f"`limit = {place}`", subject=path, weight=6.0) for place, path in enumerate(paths)]
+    text = written(block("turn", {"artifacts": lines}), 4_000)
+    assert [line for line in text.splitlines() if line.endswith(":")] == [
+        "- /home/ana/rows/cli/read.go:",
+        "- …/cmd/rows/cli/git.go:",
+        "- …/ana/rows/cli/lint.yaml:",
+    ]
+
+
+def test_items_that_are_missing_from_a_list_leave_a_mark() -> None:
+    items = [f"The way would be: step {number} of{' many' * number}" for number in range(1, 5)]
+    given = block("turn", {"discoveries": [Line(text=each, position=3, weight=4.0) for each in items]})
+    choice = {"discoveries": [(line, ()) for line in (given.lines("discoveries")[0], given.lines("discoveries")[2])]}
+    said = render(given, choice, ContextOptions(budget=400, policy=ireneo.CODING, count=count).statements.strategy)
+    assert said.splitlines()[1] == "- The way would be: step 1 of many; …; step 3 of many many many; …"

@@ -408,3 +408,14 @@ def test_what_says_itself_that_it_holds_once_binds_nothing_later(text: str) -> N
 
 def test_what_is_limited_to_a_session_binds_in_it() -> None:
     assert found("For this session only, never push.") == ["For this session only, never push."]
+
+
+def test_a_constraint_that_sets_another_figure_takes_the_place_of_the_earlier_one() -> None:
+    def stands(*texts: str) -> list[str]:
+        return [line.text for line in valid_pins([line for each in said(*texts) for line in find_pins(each)], [])]
+
+    assert stands("Use Postgres 15 in CI, not 14.", "Actually use Postgres 16 in CI.") == [
+        "Actually use Postgres 16 in CI."
+    ]
+    bans = ["Never touch port 8080.", "Never touch port 9090."]
+    assert stands(*bans) == bans

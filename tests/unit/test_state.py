@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.golden.material import edit, read, run, step
+from tests.golden.material import edit, run, step
 from tests.unit.runs import material
 
 from ireneo.log.message import Draft, Text
@@ -199,11 +199,6 @@ def test_a_rebase_gives_commits_other_hashes() -> None:
     assert {"Committed before: Read once.", "Last commit 1f2e3d4 on rows: Begin"} < set(shown(second, pulled, third))
 
 
-def test_what_was_read_last_is_told_without_what_was_changed() -> None:
-    looked = [*read("src/a.py", "a = 1"), *read("src/b.py", "b = 1"), *changing("src/b.py")]
-    assert shown(looked) == ["Changed, and no commit seen since: src/b.py.", "Read last: src/a.py."]
-
-
 def test_a_check_that_failed_is_told_with_its_totals() -> None:
     output = "Exit code 1\nE   AssertionError: 41 != 42\n=== 1 failed, 12 passed in 0.31s ==="
     (text,) = shown(run("pytest -q", output, failed=True))
@@ -318,3 +313,30 @@ def test_what_failed_last_weighs_most_of_what_fails() -> None:
     )
     first, last = (next(line for line in told if name in line.text) for name in ("rows", "tide"))
     assert last.weight > first.weight
+
+
+def test_a_commit_of_named_files_leaves_the_others_changed() -> None:
+    named = run("git add src/a.py && git commit -m 'Read once'", "[main 77aa001] Read once")
+    assert "Changed, and no commit seen since: plans/b.md." in shown(changing("src/a.py", "plans/b.md"), named)
+    everything = run("git add -A && git commit -m 'Read once'", "[main 77aa001] Read once")
+    assert not any("Changed" in text for text in shown(changing("src/a.py", "plans/b.md"), everything))
+
+
+def test_files_in_a_folder_that_was_removed_are_not_changed() -> None:
+    changes = changing("trial/a.py", "trial/deep/b.py", "src/trial.py")
+    assert shown(changes, run("rm -rf trial", "")) == ["Changed, and no commit seen since: src/trial.py."]
+
+
+def test_tasks_that_are_created_and_updated_one_by_one_are_grouped() -> None:
+    def created(number: int, subject: str) -> list[Draft]:
+        return step(
+            "", "TaskCreate", {"subject": subject, "description": subject}, f"Task #{number} created successfully"
+        )
+
+    def updated(number: int, status: str, *, failed: bool = False) -> list[Draft]:
+        return step("", "TaskUpdate", {"taskId": str(number), "status": status}, "Updated", failed)
+
+    made = [*created(1, "Read rows"), *created(2, "Sort rows"), *created(3, "Drop rows"), *updated(1, "completed")]
+    assert shown([*made, *updated(3, "deleted")]) == ["Tasks pending: Sort rows.", "Tasks completed: Read rows."]
+    assert shown([*made, *updated(2, "in_progress")])[0] == "Tasks in progress: Sort rows."
+    assert shown([*made, *updated(2, "completed", failed=True)]) == []

@@ -72,3 +72,9 @@ def test_a_file_whose_name_says_little_is_named_with_its_folder() -> None:
     assert file_name("/srv/x/rows/__init__.py") == "rows/__init__.py"
     assert file_name("src/importer.py") == "importer.py"
     assert file_name("") == ""
+
+
+def test_a_long_chain_is_named_by_its_last_commands() -> None:
+    folder = "/srv/harbour/" + "/".join(f"pier{number}" for number in range(9))
+    (told,) = run_steps(material(run(f"mkdir -p {folder}/build && cmake -B {folder} && make rows", "done")))
+    assert told.action.subject == "… && make rows"

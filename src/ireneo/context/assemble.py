@@ -175,6 +175,8 @@ def replace_block(row: Sequence[RowItem], block: Summary, parts: Sequence[RowIte
 
 PARTLY_FLOOR = 24
 """The least tokens for each message of an atom that is shown in part."""
+LEAST_SPARE = 12
+"""Fewer tokens than this hold no further pin."""
 SPARE_SHARE = 0.1
 """A rest below this share of the room is not worth another round."""
 
@@ -371,6 +373,9 @@ def _fill_with_pins(
     shown = fill_slots(slots, target - (pins.tokens if pins else 0), options.statements, pins.text if pins else "")
     if pins is None:
         return compose_items(shown)
+    spare = target - pins.tokens - sum(each.tokens for each in shown)
+    if spare >= LEAST_SPARE and (fuller := pin_block(items, said, options, target, notes, spare)):
+        pins = fuller if fuller.tokens - pins.tokens <= spare else pins
     system = [isinstance(slot.item, Message) and slot.item.role == "system" for slot in slots]
     first = [*system, False].index(False)
     return compose_items([*shown[:first], pins, *shown[first:]])

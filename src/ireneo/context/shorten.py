@@ -164,7 +164,9 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
         fence = _open_fence(said[: len(said) - len(tail)])
         ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
         first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
-        worth = _asked_worth(lines)[first:last] if asked else [*map(_line_worth, lines[first:last])]
+        worth = (_asked_worth(lines) if asked else [*map(_line_worth, lines)])[first:last]
+        if any(line.startswith("@@ -") for line in lines):
+            worth = [max(each, _changed_worth(line)) for each, line in zip(worth, lines[first:last], strict=True)]
         if chosen := _most_informative(lines[first:last], worth, tokens - count(ends.text()), count):
             told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
             left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
@@ -207,6 +209,14 @@ _BULLET = lazy_re(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _DATA = lazy_re(
     r" ?#|\\ No newline|.*:$|[-+][^\s-]|[-+]{3}\s|@@ |diff --|index [0-9a-f]|[\w -]{1,30}:\t|\s*[\w./-]+$|<|\t|\+ "
 )
+
+
+def _changed_worth(line: str) -> float:
+    """The worth of a line of a diff: what it adds or removes says more than what it shows around."""
+    return CHANGED_WORTH if line[:1] in ("+", "-") and line[:3] not in ("+++", "---") and line[1:].strip() else 0.0
+
+
+CHANGED_WORTH = 2.0
 
 
 def _line_worth(line: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -55,7 +56,7 @@ from ireneo.summaries.pins import (
 )
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
-from ireneo.summaries.steps import clip, short_path, steps
+from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 from ireneo.summaries.tell_code import REPLACED_CODE, RemovedCode, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
@@ -299,7 +300,7 @@ def _without_repetition(text: str, files: set[str]) -> str:
     for line in text.split("\n"):
         if (found := _FILE.match(line)) is not None:
             path, place = found["path"], ""
-            lines.append(f"- {short_path(path) if path in files else _path_from_difference(path, files)}:")
+            lines.append(f"- {_path_from_difference(path, files)}:")
             files.add(path)
         elif (found := _PLACED.match(line)) is not None:
             again = found["place"] is not None and found["place"] == place
@@ -312,18 +313,22 @@ def _without_repetition(text: str, files: set[str]) -> str:
 
 
 def _path_from_difference(path: str, files: Collection[str]) -> str:
-    """A path from where it differs from those in `files`."""
-    folders = path.split("/")[:-1]
-    shared = 0
-    for other in files:
-        same = 0
-        for mine, theirs in zip(folders, other.split("/")[:-1], strict=False):
-            if mine != theirs:
-                break
-            same += 1
-        shared = max(shared, same)
+    """A path from where it differs from those in `files`, or its end if it is one of them.
+
+    Two folders whose ends are alike are both shown from where they differ.
+    """
+    *folders, _ = parts = path.split("/")
+    others = [other.split("/")[:-1] for other in files if other != path]
+    alike_to = (takewhile(lambda pair: pair[0] == pair[1], zip(folders, other, strict=False)) for other in others)
+    shared = max((len(list(pairs)) for pairs in alike_to), default=0)
+    if path not in files and shared <= FEWEST_SHARED:
+        return path
     # The first part of an absolute path is empty. The last folder distinguishes files of the same name.
-    return f"…/{path.split('/', min(shared, len(folders) - 1))[-1]}" if shared > FEWEST_SHARED else path
+    first = len(folders) - 1 if path in files else min(shared, len(folders) - 1)
+    alike = [other for other in others if other != folders]
+    while first > 1 and any(other[first - len(folders) :] == folders[first:] for other in alike):
+        first -= 1
+    return f"…/{'/'.join(parts[first:])}" if first > 1 else path
 
 
 def block_limit(summary: Summary, lines: Iterable[PricedLine]) -> int:
@@ -591,11 +596,12 @@ def pin_block(
     options: ContextOptions,
     room: int,
     notes: Sequence[Line] = (),
+    spare: int = 0,
 ) -> ContextItem | None:
     """Show the active pins of `items` and those by hand, without those that the shown texts `said` contain.
 
     Pins that one of a model's `notes` covers are left out too, except those by hand. If `room` is too small for all,
-    the strongest are shown, and the number of the others.
+    the strongest are shown, and the number of the others; `spare` tokens may be used whatever their strength.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
     pins = [pin for pin in pins if not any(_covers_pin(note, pin) for note in notes)]
@@ -608,7 +614,7 @@ def pin_block(
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown]
     of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
-    chosen = _strongest_pins(missing, options, room, of_system)
+    chosen = _strongest_pins(missing, options, room, of_system, spare)
     if chosen:
         lines = [HEADING, *(_pin_line(pin, sources=room >= WITH_SOURCES) for pin in chosen)]
         if len(missing) > len(chosen):
@@ -668,7 +674,7 @@ def fitting_notes(
 
 
 def _strongest_pins(
-    pins: Sequence[Line], options: ContextOptions, room: int, of_system: Collection[MessageId]
+    pins: Sequence[Line], options: ContextOptions, room: int, of_system: Collection[MessageId], spare: int
 ) -> list[Line]:
     """The strongest pins that fit, in path order; those of system messages, which are shown at least in part, last."""
     used = options.count(HEADING) + MESSAGE_TOKENS
@@ -678,7 +684,7 @@ def _strongest_pins(
     for pin in sorted(pins, key=lambda line: (id(line) in by_system, -line.weight, costs[id(line)])):
         weight = MILD if id(pin) in by_system else pin.weight
         share = max((share for least, share in SHARES if weight >= least), default=SHARES[-1][1])
-        if used + costs[id(pin)] <= room * share:
+        if used + costs[id(pin)] <= room * share + spare:
             used += costs[id(pin)]
             chosen.append(pin)
     return sorted(chosen, key=lambda line: line.position)

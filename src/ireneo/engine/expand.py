@@ -342,5 +342,6 @@ def _find_annotation(tx: Transaction, space: str, keys: Sequence[SessionKey], id
 def _not_found_text(id: str, space: str) -> str:
     return (
         f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
-        "A context and a brief show ids; `sessions` lists those of sessions."
+        "A context and a brief show ids; `sessions` lists those of sessions. An id in the context of a file opens with "
+        "that file and the same budget."
     )

@@ -381,6 +381,12 @@ def discarded_files(steps: Sequence[Step], place: int) -> list[str]:
     return lost or (before if _ALL.search(done) else [])
 
 
+def removed_paths(step: Step) -> list[str]:
+    """The files and folders that a command removes, as it names them."""
+    named = (found["paths"] for found in _REMOVE.finditer(_executed_text(step)[1]))
+    return [word.strip("\"'/") for paths in named for word in paths.split() if len(word.strip("./*")) > 1]
+
+
 def _is_restored_later(steps: Sequence[Step], place: int) -> bool:
     """Whether the step puts changes aside, and it or a later step restores them.
 
@@ -515,9 +521,10 @@ def _quote_change(step: Step) -> str:
 def _discarded_approach(steps: Sequence[Step], place: int) -> Line | None:
     step = steps[place]
     lost = discarded_files(steps, place)
-    if not lost:
-        return None
     why = _stated_reason(step)
+    written = {each.action.subject for each in steps[:place] if each.action.kind == "write" and not each.failed}
+    if not lost or (written.issuperset(lost) and not _UNDO.search(step.command) and not _WARNED.fails.search(why)):
+        return None  # A file of one's own that is removed has served its purpose, unless the agent says that it failed.
     files = ", ".join(lost[-3:])
     command = clip(step.action.subject, 90)
     reason = f": {why.rstrip('.')}" if why else ""

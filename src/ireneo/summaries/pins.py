@@ -493,9 +493,15 @@ def valid_pins(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
     """The pins that are still valid, in order, each once, at most `MAX_PINS`."""
     out: dict[str, Line] = {}
     lifting = _LiftMatcher(lifts)
+    valued: dict[frozenset[str], str] = {}
     for pin in sorted(pins, key=lambda line: line.position):
         if not lifting.lifts(pin):
             name = " ".join(pin.text.lower().split()).rstrip(".!")
+            if setting := _setting(pin.text):
+                before = out.get(valued.get(setting, ""))
+                if before is not None and before.sources != pin.sources:
+                    del out[valued[setting]]
+                valued[setting] = name
             earlier = out.pop(name, None)
             out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
     _absorb_parts(out)
@@ -503,6 +509,22 @@ def valid_pins(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
         strongest = sorted(out.values(), key=lambda line: (-line.weight, -line.position))[:MAX_PINS]
         return sorted(strongest, key=lambda line: line.position)
     return list(out.values())
+
+
+def _setting(text: str) -> frozenset[str]:
+    """The words of a constraint that sets something to a figure; a later one with the same words sets it anew.
+
+    Empty for any other constraint: a second ban does not replace the first.
+    """
+    bare = _without_lead(text)
+    if not _FIGURE.search(text) or _SAYS.forbid.match(bare) or _SAYS.never.match(bare):
+        return frozenset()
+    words = frozenset(word for word in _subject_words(bare, _language_of(text)) if not _FIGURE.search(word))
+    return words if len(words) >= FEWEST_SET else frozenset()
+
+
+FEWEST_SET = 2
+_FIGURE = lazy_re(r"\d")
 
 
 def _absorb_parts(pins: dict[str, Line]) -> None:

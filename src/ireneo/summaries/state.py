@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
 
 from msgspec.structs import replace
@@ -17,9 +17,9 @@ from ireneo.language.topics import Prose
 from ireneo.log.calls import known_failed, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import CHECK, SHORT, discarded_files, includes_command, is_wider_command
+from ireneo.summaries.outcomes import CHECK, SHORT, discarded_files, includes_command, is_wider_command, removed_paths
 from ireneo.summaries.outputs import error_lines, shorten_output, total_lines
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, short_path, tasks_of
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, tasks_of
 from ireneo.summaries.summary import Line
 
 _PROSE = topic(Prose)
@@ -35,7 +35,6 @@ AGED = 0.8
 """The factor for a check for each one that was run after it and fails: what failed last is needed first."""
 SINCE_CHECK = " Changed since: "
 SINCE_COMMIT = "Changed, and no commit seen since: "
-READ_LAST = "Read last: "
 MOST_CHECKS = 4
 TOTALS = 120
 """The maximum number of characters of the totals of a failed check."""
@@ -47,7 +46,6 @@ UNCOMMITTED = 4.0
 """The weight of the files that were changed since the last commit."""
 MOST_LISTED = 24
 MOST_TASKS = 24
-MOST_READ = 3
 SEEN_LAST = 1.0
 """The weight of the files that were read last, which readers marked as useless."""
 MOST_LOGGED = 3
@@ -59,6 +57,7 @@ AMENDS = (("amended", 1),)
 EARLIER = "Committed before: "
 MOST_EARLIER, TITLE = 4, 60
 """How many commits before the last one are shown, and with how many characters of their titles."""
+ADDED, REMOVED_PATH, TASK = "added ", "removed ", "task #"
 READ = "read "
 PASSES = "passes"
 """The subject of the agent's last words about its checks."""
@@ -154,12 +153,31 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     for line in sorted(lines, key=lambda line: line.position):
         out.pop(line.subject, None)
         out[line.subject] = line
-    committed = max((out[key].position for key in (COMMIT, LISTED) if key in out), default=-1)
+    listed = out[LISTED].position if LISTED in out else -1
+    commits = sorted({line.position for line in out.values() if line.subject.startswith((COMMITTED, COMMIT))})
+    added = [line for line in out.values() if line.subject.startswith(ADDED)]
+    removed = [line for line in out.values() if line.subject.startswith(REMOVED_PATH)]
+
+    def is_settled(change: Line) -> bool:
+        """Whether a changed file was committed or removed later, or isn't listed as changed any more."""
+        path = f"/{change.subject.removeprefix(CHANGED)}/"
+        gone = (line for line in removed if line.position > change.position)
+        if change.position < listed or any(f"/{line.subject.removeprefix(REMOVED_PATH)}/" in path for line in gone):
+            return True
+        before = -1
+        for commit in commits:
+            staged = [line.subject.removeprefix(ADDED) for line in added if before < line.position <= commit]
+            # Nothing, or an empty path, stands for all that was changed.
+            if change.position < commit and (not staged or any(not each or f"/{each}/" in path for each in staged)):
+                return True
+            before = commit
+        return False
+
     planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
     return [
         line
         for line in out.values()
-        if not (line.subject.startswith(CHANGED) and line.position < committed)
+        if not (line.subject.startswith(CHANGED) and is_settled(line))
         and not (line.subject == HEAD and COMMIT in out and line.position < out[COMMIT].position)
         and not (line.subject.startswith(TASKS) and line.position < planned)
     ]
@@ -186,7 +204,7 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         line
         for line in lines
         if line.text
-        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES, COMMITTED, REWRITTEN))
+        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES, COMMITTED, REWRITTEN, TASK))
         and line.position not in shown_there
     ]
     kept = [*_earlier_commits(lines, shown_there), *(_with_current_hash(line, lines) for line in kept)]
@@ -199,17 +217,32 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
             shown = _short_names(shown)
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}.", weight=UNCOMMITTED))
-    known = {line.text for line in files}
-    read = [line for line in lines if line.subject.startswith(READ) and line.position not in shown_there]
-    if read := [line for line in read if line.text not in known][-MOST_READ:]:
-        shown = [short_path(line.text) if narrow else line.text for line in read]
-        out.append(replace(read[-1], text=f"{READ_LAST}{', '.join(shown)}."))
     failing = [line.position for line in checks if line.weight >= FAILS]
-    if files:
-        checks = [_with_changes_since(line, files) for line in checks]
+    checks = [_with_changes_since(line, files) for line in checks]
     later = [sum(place > line.position for place in failing) for line in checks]
     checks = [replace(line, weight=line.weight * AGED**more) for line, more in zip(checks, later, strict=True)]
-    return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+    tasks = [line for line in kept if line.subject.startswith(TASKS)] or _grouped_tasks(lines)
+    return [*out, *checks, *tasks]
+
+
+def _grouped_tasks(lines: Sequence[Line]) -> list[Line]:
+    """Tasks that were created and updated one by one, by their status, completed ones last."""
+    since = max((line.position for line in lines if line.subject == FORGOTTEN), default=-1)
+    tasks = [line for line in lines if line.subject.startswith(TASK) and line.position > since]
+    known = {line.subject.removeprefix(TASK): line for line in tasks}
+    by_status: dict[str, list[Line]] = {}
+    for number, line in known.items():
+        updated = known.get(f"{number} {STATUS}")
+        status = updated.text if updated else "pending"
+        if not number.endswith(STATUS) and status != "deleted":
+            by_status.setdefault(status, []).append(line)
+    out = []
+    for status in sorted(by_status, key=_DONE.__contains__):
+        told = "; ".join(line.text for line in by_status[status][-MOST_TASKS:])
+        newest = max(by_status[status], key=lambda line: line.position)
+        weight = LESS if status in _DONE else WORTH
+        out.append(replace(newest, text=f"Tasks {status}: {told}.", subject=f"{TASKS} {status}", weight=weight))
+    return out
 
 
 def _last_rewrite(lines: Iterable[Line]) -> int:
@@ -372,6 +405,44 @@ _PART = lazy_re(r"&&|\|\|?|;")
 _CHOOSES_NONE = lazy_re(r"-|\d*>|\d+$|\.(?:/\.\.\.)?/?$")
 
 
+_DONE = ("completed", "done")
+STATUS, FORGOTTEN = "status", "tasks forgotten"
+_CREATED = lazy_re(r"\b[Tt]ask #(?P<number>\d{1,6}) created")
+
+
+def _single_task(step: Step) -> Iterator[Line]:
+    """A task that a call creates or updates, for tools that have no list of all tasks."""
+    given = step.call.arguments
+    if not isinstance(given, Mapping):
+        return
+    text, status = (" ".join(str(given.get(key) or "").split()) for key in ("subject", STATUS))
+    created = _CREATED.search(step.output)
+    number = created["number"] if created else str(given.get("taskId") or given.get("task_id") or "")
+    if step.failed:
+        # There is no such task, and so the earlier ones are gone.
+        yield from [step.line("", LESS, subject=FORGOTTEN)] if number and status else []
+        return
+    if number and text:
+        yield step.line(clip(text, 160), WORTH, subject=f"{TASK}{number}")
+    if number and status:
+        yield step.line(status.replace("_", " "), WORTH, subject=f"{TASK}{number} {STATUS}")
+
+
+_ADD_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,40}?\s(?:add|stage)\s+(?P<paths>[^|;&\n]+)")
+_COMMITS_ALL = lazy_re(r"\bcommit\b[^|;&\n]{0,80}?\s(?:-\w*a\w*|--all)\b")
+
+
+def _staged_paths(step: Step) -> Iterator[Line]:
+    """The files that a command stages by name; an empty path stands for all files."""
+    for found in _ADD_COMMAND.finditer(step.command):
+        for word in found["paths"].split():
+            name = word.strip("\"'").removeprefix("./")
+            whole = word.startswith("-") or "." not in name.rpartition("/")[2] or name == "."
+            yield step.line("", LESS, subject=f"{ADDED}{'' if whole else name}")
+    if _COMMITS_ALL.search(step.command):
+        yield step.line("", LESS, subject=ADDED)
+
+
 def _state_of_step(step: Step) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
@@ -379,6 +450,8 @@ def _state_of_step(step: Step) -> Iterator[Line]:
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _task_list(step)
+    elif action.kind == "use":
+        yield from _single_task(step)
     elif action.kind == "read" and not step.failed:
         yield step.line(action.subject, SEEN_LAST, subject=f"{READ}{action.subject}")
     elif step.result is not None and action.shell:
@@ -391,6 +464,9 @@ def _state_of_step(step: Step) -> Iterator[Line]:
             )
         if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
             return
+        if not step.failed:
+            yield from (step.line("", LESS, subject=f"{REMOVED_PATH}{path}") for path in removed_paths(step))
+            yield from _staged_paths(step)
         moved = [found["folder"] for found in _MOVED.finditer(step.command)]
         for line in (*(_failed_commit(step) if step.failed else _version_control_lines(step)), *_missing_work(step)):
             yield replace(line, subject=f"{line.subject}{AT}{moved[-1]}") if moved else line
@@ -512,8 +588,8 @@ def _task_list(step: Step) -> Iterator[Line]:
         if text:
             status = str(task.get("status") or "pending").replace("_", " ")
             by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
-    for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
-        done = status in ("completed", "done")
+    for status in sorted(by_status, key=_DONE.__contains__):
+        done = status in _DONE
         yield step.line(
             f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH, subject=f"{TASKS} {status}"
         )

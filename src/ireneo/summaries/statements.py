@@ -596,6 +596,8 @@ def is_explained(said: str) -> bool:
     return not said.endswith("`") or bool(_REMARKED.search(said))
 
 
+_CONFLICT = lazy_re(r"^(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
+"""A line that version control puts between the sides of a conflict."""
 APART = "--"
 """Stands between lines of an output that are not adjacent."""
 
@@ -609,7 +611,7 @@ def code_statements(lines: Iterable[str], fresh: Container[str] | None = None) -
     for line in lines:
         said = " ".join(line.split())
         told = fresh is None or line.strip() in fresh
-        if said == APART:
+        if said == APART or _CONFLICT.match(line):
             yield from passage.build(within)
             within, passage.held = "", ""
             continue

@@ -127,7 +127,8 @@ def command_action(command: str) -> Action:
     if len(ran) > COMMAND_CHARACTERS and (found := _ASSIGNED.match(ran)) and found.end() < len(ran):
         # In a long command the program says more than the values that precede its name.
         ran = ran[found.end() :]
-    return Action(kind=kind, subject=_clip_line(ran, COMMAND_CHARACTERS), shell=True)
+    said = _clip_chain(ran) if kind in ("run", "check") else _clip_line(ran, COMMAND_CHARACTERS)
+    return Action(kind=kind, subject=said, shell=True)
 
 
 _HEREDOC = lazy_re(
@@ -263,6 +264,19 @@ def _clip_line(text: str, limit: int = 160) -> str:
     """One line of at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _clip_chain(command: str) -> str:
+    """A command on one line; of a long chain the last commands, for which the others prepare."""
+    kept = command
+    while len(kept) + len(CHAINED) > COMMAND_CHARACTERS and "&&" in kept:
+        kept = kept.partition("&&")[2]
+    cut = len(command) > COMMAND_CHARACTERS and kept is not command
+    return _clip_line(f"{CHAINED}{kept}" if cut and len(kept) <= COMMAND_CHARACTERS else command, COMMAND_CHARACTERS)
+
+
+CHAINED = "… &&"
+"""Stands for the first commands of a long chain."""
 
 
 def short_path(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -307,7 +307,7 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
         chosen = [(name, line, more) for name in names for line, more in choice.get(name, ())]
         if len(names) > 1:
             chosen.sort(key=lambda each: each[1].placed_at)
-        said = list(_render_lines(chosen, strategy))
+        said = list(_render_lines(chosen, strategy, {name: summary.lines(name) for name in names}))
         if said and prose:
             lines.append(heading + ("\n" if apart else " ").join(said))
         elif said:
@@ -315,8 +315,16 @@ def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str =
     return "\n".join(lines)
 
 
-def _render_lines(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
-    """The lines in words, adjacent lines about one subject under it."""
+def _render_lines(
+    lines: Sequence[tuple[SectionName, Line, Sequence[str]]],
+    strategy: Strategy,
+    recorded: Mapping[SectionName, Sequence[Line]],
+) -> Iterator[str]:
+    """The lines in words, adjacent lines about one subject under it; items missing from a list leave a mark."""
+    shown = {(name, line.position, line.text) for name, line, _ in lines}
+    places = {
+        name: {(line.position, line.text): place for place, line in enumerate(all)} for name, all in recorded.items()
+    }
     about, pending = "", ""
     before: Line | None = None
     last: tuple[SectionName, int] | None = None
@@ -332,8 +340,11 @@ def _render_lines(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], stra
             pending += f" “{line.text}”"
             continue
         said = strategy.say(name, line, names)
+        if (place := places[name].get((line.position, line.text))) is not None:
+            said = _with_missing_items(said, line, place, recorded[name], {key[1:] for key in shown if key[0] == name})
         if last == (name, line.position) and not subject and (rest := _after_shared_lead(pending, said)):
             # Items of one list are joined after its lead.
+            rest = rest.removeprefix(f"{MISSING}; ") if pending.endswith(MISSING) else rest
             pending = f"{pending.rstrip('.')}; {rest}"
             continue
         last = name, line.position
@@ -345,6 +356,28 @@ def _render_lines(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], stra
         pending = f"  {said}" if subject else said
     if pending:
         yield pending
+
+
+MISSING = "…"
+"""Stands for items of a list that are not shown."""
+
+
+def _with_missing_items(
+    said: str, line: Line, place: int, recorded: Sequence[Line], shown: Set[tuple[int, str]]
+) -> str:
+    """`said`, with a mark before or after it if the items of its list there are not among those `shown`."""
+    lead, _, rest = said.partition(": ")
+    bare = lead.removeprefix("- ")
+    if not rest or len(lead.split()) < LEAD_WORDS:
+        return said
+
+    def is_missing(at: int) -> bool:
+        other = recorded[at] if 0 <= at < len(recorded) else line
+        key = (other.position, other.text)
+        return other.position == line.position and other.text.startswith(f"{bare}: ") and key not in shown
+
+    rest = f"{MISSING}; {rest}" if is_missing(place - 1) else rest
+    return f"{lead}: {rest.rstrip('.')}; {MISSING}" if is_missing(place + 1) else f"{lead}: {rest}"
 
 
 def _after_shared_lead(before: str, said: str) -> str:
