@@ -376,8 +376,8 @@ def is_unweighted(text: Summary) -> bool:
 
 
 def mostly_model_written(texts: Sequence[Summary]) -> bool:
-    """Whether models wrote nearly all of `texts`, but for those by hand, by the messages they cover."""
-    texts = [text for text in texts if text.writing is None or text.writing.prompt != BY_WHOM]
+    """Whether models wrote nearly all of `texts`, by the messages they cover; texts by hand count if all are."""
+    texts = [text for text in texts if text.writing is None or text.writing.prompt != BY_WHOM] or texts
     told = sum(text.messages for text in texts if is_model_written(text))
     return bool(told) and told >= MOSTLY * sum(text.messages for text in texts)
 
