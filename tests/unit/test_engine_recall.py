@@ -372,3 +372,15 @@ async def test_what_is_no_time_with_a_zone_is_refused_in_a_sentence(tmp_path: Pa
         for name in ("at", "believed_at"):
             with pytest.raises(BadInput, match=f"`{name}` .*zone"):
                 await memory.history("Mira", **{name: time})
+
+
+async def test_the_first_hits_do_not_depend_on_how_many_are_wanted(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        session = await memory.session("harbour")
+        # Those that move up are far down at first: they say the same, and later.
+        for day in range(30):
+            text = f"The ferry leaves pier {day % 7} at noon" + (", the pilot says" if day % 3 else "")
+            await session.append(said(text, at=MAY + timedelta(days=day)))
+        found = [each.id for each in await memory.recall("When does the ferry leave?", limit=20)]
+        for limit in (1, 2, 3, 7):
+            assert [each.id for each in await memory.recall("When does the ferry leave?", limit=limit)] == found[:limit]

@@ -89,8 +89,9 @@ SPEAKS = 3
 """A name with fewer messages is not a speaker to ask about; it may be a heading before a colon."""
 LEAST_SHARE = 0.2
 """Hits with less than this share of the best score are not answers."""
-SPARE = 2
-"""How many times more hits than wanted are ranked, since some repeat others."""
+SPARE, LEAST_RANKED = 2, 20
+"""How many times more hits than wanted are ranked, since some repeat others; and the fewest, since the first ones must
+not depend on how many are wanted."""
 RENEWED = 3
 """For how many hits a newer message is searched that changes what they say."""
 ANSWERS_TOO = 0.5
@@ -145,7 +146,7 @@ def _recall_in_transaction(
     indexes: list[SearchIndex] = [learned]
     if asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
-    looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
+    looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, _ranked(asked))
     known = search_by_words(learned, question, looked_at=looked_at)
     named = _with_names(question, [each.hit.record for each in known])
     worded = [
@@ -276,8 +277,7 @@ def _raise_relevance(each: Document, why: str, more: float) -> Document:
 
 def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
     """Move newer hits before older ones that answer about as well, and whatever superseded a hit before it."""
-    head = min(asked.limit, FIRST)
-    about = {_hit_key(each): matched_terms(question, each.text) for each in found[:head]}
+    about = {_hit_key(each): matched_terms(question, each.text) for each in found[:FIRST]}
 
     least = NEWEST_OF_MATTER if question.newest else OF_ONE_MATTER
 
@@ -294,11 +294,11 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         changes = changes or (len(one.text) <= SHORT_REPLY and meant >= ALIKE_MEANT * before > 0)
         return likeness(words, about[_hit_key(other)]) >= least or (changes and mentions_change(one.text))
 
-    first = move_up(found[:head], is_newer_equal)
+    first = move_up(found[:FIRST], is_newer_equal)
     if asked.at is not None:
         # Whatever superseded a hit may have done so after that time.
-        return [*_with_descending_scores(first), *found[head:]]
-    best = [*first, *found[head : SPARE * asked.limit]]
+        return [*_with_descending_scores(first), *found[FIRST:]]
+    best = [*first, *found[FIRST : _ranked(asked)]]
     said = [name for each in best for name in each.sources]
     over = [
         each
@@ -316,7 +316,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
             if not _contains_hit(ordered, one):
                 ordered.append(one)
     ordered = _with_slots_first(scope, question, ordered, asked)
-    return [*_with_descending_scores(ordered), *found[SPARE * asked.limit :]]
+    return [*_with_descending_scores(ordered), *found[_ranked(asked) :]]
 
 
 def _with_slots_first(
@@ -574,12 +574,17 @@ def _hit_of(document: Document) -> RecallHit:
     return replace(document.hit, score=score, parts=parts)
 
 
+def _ranked(asked: RecallQuery) -> int:
+    """How many of the best hits are put in order."""
+    return max(SPARE * asked.limit, LEAST_RANKED)
+
+
 def _choose_hits(
     found: Sequence[RecallHit], question: Question, asked: RecallQuery, resources: Resources
 ) -> Iterable[RecallHit]:
     """The best hits, as many as were asked for, without repetitions of a memory or of its message."""
     found = without_copies(found)
-    ordered = _with_descending_scores(without_duplicates(found[: SPARE * asked.limit], question))
+    ordered = _with_descending_scores(without_duplicates(found[: _ranked(asked)], question))
     chosen: Sequence[RecallHit] = move_repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
