@@ -30,7 +30,7 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import Answer, ReadingBar, counted, cut, echo, pick_attributes, secret_lines
 from ireneo.faces.cli.place import Database, database, exists, shown
-from ireneo.plumbing import LOG_SUFFIXES, holds_memories, project_here
+from ireneo.plumbing import LOG_SUFFIXES, holds_memories, is_story, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -215,7 +215,10 @@ def import_logs(
     if tally.sessions:
         lines.append(f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}")
         lines += _places(tally.projects)
-        lines += ["`ireneo work` reads what users say in it, `ireneo learn` what its runs teach"] if tally.new else []
+        stories = all(is_story(str(each["log"])) for each in tally.taken)
+        told = "summarises it; only one person's talk with an assistant is remembered, not what characters say"
+        told = told if stories else "reads what users say in it, `ireneo learn` what its runs teach"
+        lines += [f"`ireneo work` {told}"] if tally.new else []
     lines += secret_lines(tally.redacted, tally.unredacted)
     data: dict[str, object] = {"database": str(path), "sessions": tally.taken}
     data |= pick_attributes(tally, "projects new memories unread passed kept redacted unredacted")

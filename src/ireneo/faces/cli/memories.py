@@ -447,7 +447,7 @@ def memories(*, choice: MemoryChoice, scoped: Scoped, stored: Stored) -> Answer:
         wanted = (choice.kind, choice.subject, choice.label, choice.state, choice.text, choice.after)
         hint = "" if found else scoped.hint(memory)
         if not found and not any(wanted) and memory.sessions():
-            hint = f" `ireneo work` reads what users say in the sessions that are there.{hint}"
+            hint = f" `ireneo work` reads what users say to an assistant in the sessions that are there.{hint}"
     data = {"memories": [_memory(each) for each in found], "after": found.after}
     return Answer(data, lambda: show_memories(found, scoped.place(stored.space), hint, chosen=any(wanted)))
 
