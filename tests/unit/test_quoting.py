@@ -204,6 +204,12 @@ def test_a_quotation_has_the_words_of_its_message_in_their_order(pieces: list[st
             assert "segeln" not in words
 
 
+def test_a_question_that_is_asked_again_behind_the_answer_leaves_the_answer() -> None:
+    asked = "what do they like at that age!"
+    (words,) = quoted(f"{asked} last year it was 40 euros and {asked}")
+    assert "last year it was 40 euros" in words
+
+
 @pytest.mark.parametrize("join", [", ", ". "])
 def test_what_is_said_three_times_is_quoted_once(join: str) -> None:
     said = "My aunt has a stall by the canal"

@@ -110,8 +110,9 @@ def with_context(said: Statement, *, answers: bool = False) -> str:
     if not before:
         return said.text
     start = said.sentence.find(before)
-    if start >= 0:
-        return said.sentence[start : said.sentence.find(said.text, start) + len(said.text)]
+    # What was said before may be repeated behind the statement.
+    if start >= 0 and (end := said.sentence.find(said.text, start)) >= 0:
+        return said.sentence[start : end + len(said.text)]
     return f"{before}{' ' if before[-1] in '.!?…' else '. '}{said.text}"
 
 
