@@ -156,9 +156,22 @@ def _terms_of_any_script(folded: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=65_536)
+_STEMS: dict[str, str] = {}
+"""Known stems: a dict of strings, unlike an lru_cache, costs no time in the rounds of the garbage collector."""
+MOST_STEMS = 65_536
+
+
 def _stem(word: str) -> str:
     """Return the stem of a folded word, "" for a stop word; words that aren't English keep their form."""
+    stem = _STEMS.get(word)
+    if stem is None:
+        if len(_STEMS) >= MOST_STEMS:
+            _STEMS.clear()
+        stem = _STEMS[word] = _find_stem(word)
+    return stem
+
+
+def _find_stem(word: str) -> str:
     word = _POSSESSIVE.sub("", word)[:LONGEST]
     if word in common_words():
         return ""
