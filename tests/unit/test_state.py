@@ -318,6 +318,8 @@ def test_what_failed_last_weighs_most_of_what_fails() -> None:
 def test_a_commit_of_named_files_leaves_the_others_changed() -> None:
     named = run("git add src/a.py && git commit -m 'Read once'", "[main 77aa001] Read once")
     assert "Changed, and no commit seen since: plans/b.md." in shown(changing("src/a.py", "plans/b.md"), named)
+    elsewhere = run("git remote add origin ssh://rows.example.org/rows.git", "")
+    assert any("plans/b.md" in text for text in shown(changing("src/a.py", "plans/b.md"), elsewhere, named))
     everything = run("git add -A && git commit -m 'Read once'", "[main 77aa001] Read once")
     assert not any("Changed" in text for text in shown(changing("src/a.py", "plans/b.md"), everything))
 
@@ -334,7 +336,8 @@ def test_tasks_that_are_created_and_updated_one_by_one_are_grouped() -> None:
         )
 
     def updated(number: int, status: str, *, failed: bool = False) -> list[Draft]:
-        return step("", "TaskUpdate", {"taskId": str(number), "status": status}, "Updated", failed)
+        said = "Task not found" if failed else "Updated"
+        return step("", "TaskUpdate", {"taskId": str(number), "status": status}, said, failed)
 
     made = [*created(1, "Read rows"), *created(2, "Sort rows"), *created(3, "Drop rows"), *updated(1, "completed")]
     assert shown([*made, *updated(3, "deleted")]) == ["Tasks pending: Sort rows.", "Tasks completed: Read rows."]

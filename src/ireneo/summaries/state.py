@@ -407,6 +407,7 @@ _CHOOSES_NONE = lazy_re(r"-|\d*>|\d+$|\.(?:/\.\.\.)?/?$")
 
 _DONE = ("completed", "done")
 STATUS, FORGOTTEN = "status", "tasks forgotten"
+_NO_TASK = lazy_re(r"\b[Nn]ot found\b|\b[Nn]o such task\b")
 _CREATED = lazy_re(r"\b[Tt]ask #(?P<number>\d{1,6}) created")
 
 
@@ -420,7 +421,8 @@ def _single_task(step: Step) -> Iterator[Line]:
     number = created["number"] if created else str(given.get("taskId") or given.get("task_id") or "")
     if step.failed:
         # There is no such task, and so the earlier ones are gone.
-        yield from [step.line("", LESS, subject=FORGOTTEN)] if number and status else []
+        if number and status and _NO_TASK.search(step.output):
+            yield step.line("", LESS, subject=FORGOTTEN)
         return
     if number and text:
         yield step.line(clip(text, 160), WORTH, subject=f"{TASK}{number}")
@@ -428,7 +430,7 @@ def _single_task(step: Step) -> Iterator[Line]:
         yield step.line(status.replace("_", " "), WORTH, subject=f"{TASK}{number} {STATUS}")
 
 
-_ADD_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,40}?\s(?:add|stage)\s+(?P<paths>[^|;&\n]+)")
+_ADD_COMMAND = lazy_re(r"\bgit(?:\s+-\S+(?:\s+[^\s-]\S*)?)?\s+(?:add|stage)\s+(?P<paths>[^|;&\n]+)")
 _COMMITS_ALL = lazy_re(r"\bcommit\b[^|;&\n]{0,80}?\s(?:-\w*a\w*|--all)\b")
 
 
