@@ -424,7 +424,7 @@ def test_what_is_added_to_a_request_stands_with_the_request() -> None:
     ("words", "so"),
     [
         ("Prefer subagents for reviews, they keep our main context small.", True),
-        ("Can we stick to the workflow of draft and review?", True),
+        ("Can we stick to small reviews with one draft each?", True),
         ("Keep our release documentation in the wiki.", True),
         ("Keep larger buttons, they make our toolbar calm.", False),
         ("Keep our header in the middle.", False),
