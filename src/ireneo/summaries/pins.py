@@ -519,7 +519,8 @@ def _setting(text: str) -> frozenset[str]:
     bare = _without_lead(text)
     if not _FIGURE.search(text) or _SAYS.forbid.match(bare) or _SAYS.never.match(bare):
         return frozenset()
-    words = frozenset(word for word in _subject_words(bare, _language_of(text)) if not _FIGURE.search(word))
+    said = {word.lower().rstrip(".") for word in _WORD.findall(bare) if not _FIGURE.search(word)}
+    words = frozenset(word for word in said - common_words() - _SAYS.empty if len(word) > 1)
     return words if len(words) >= FEWEST_SET else frozenset()
 
 
