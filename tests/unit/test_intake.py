@@ -67,6 +67,12 @@ async def test_what_a_user_says_is_remembered_with_its_message_and_its_time() ->
     assert (await desk.memory.work(until_idle=True)).is_empty
 
 
+async def test_what_an_agent_tells_its_sub_agent_is_no_users_word() -> None:
+    desk = Desk()
+    assert await desk.said(draft("user", PORTO), session="talk/agent-a16") == []
+    assert await desk.said(draft("user", PORTO), session="talk") != []
+
+
 async def test_nobody_is_listened_to_where_that_was_said() -> None:
     desk = Desk(listen=False)
     assert await desk.said(draft("user", PORTO)) == []

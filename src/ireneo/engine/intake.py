@@ -54,7 +54,7 @@ from ireneo.engine.turns import (
 )
 from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, people_in, without_recalled_parts
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import SessionKey, is_of_sub_agent
 from ireneo.memories.corrections import CorrectedMessage, read_corrections
 from ireneo.memories.earnest import is_joke_taken_back
 from ireneo.memories.extract import extract_facts
@@ -230,7 +230,7 @@ def due_intake(
     keeps who speaks in the session from one call to the next.
     """
     head = tx.log.head(key, branch)
-    if head is None:
+    if head is None or is_of_sub_agent(key.session):
         return None
     read = max(tx.read_marks.read_to(key, head.id, each) for each in {READ, mark})
     if read == head.position:

@@ -55,6 +55,7 @@ from ireneo.lessons.said_once import is_about_project
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.told_calls import failing_call, is_banned, split_clauses
 from ireneo.lessons.user_words import FEW, UserUtterance, is_work, stems_of, utterances, wish_kind
+from ireneo.log.tree import is_of_sub_agent
 from ireneo.memories.record import Record, evidence_project, is_confirmed_by_user, supporting
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import OwnSentence, own_words
@@ -84,7 +85,6 @@ CONCEDED = "conceded"
 
 _TEMPER = lazy_re(lambda: rf"\A{any_of(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{any_of(_SAYS.temper)}\Z", re.I)
 _NO = lazy_re(lambda: rf"{any_of(_SAYS.no)}\b", re.I)
-_HELPER = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
 
 
 def describe_ruling(cue: str) -> str:
@@ -94,8 +94,8 @@ def describe_ruling(cue: str) -> str:
 
 def rulings(material: RunMaterial) -> list[Observation]:
     """The rulings of a user in a run, each once; later statements to the contrary count against it."""
-    if _HELPER.search(material.session):
-        return []  # The "user" of a sub-agent is an agent.
+    if is_of_sub_agent(material.session):
+        return []
     works = is_work(material)
     out: dict[str, Observation] = {}
     for said in utterances(material):

@@ -7,10 +7,19 @@ from typing import Literal, NewType
 from msgspec import Struct
 
 from ireneo.log.message import MessageId, digest
+from ireneo.patterns import lazy_re
 
 MAIN = "main"
 ROOT = "root"
 """The place before the first message."""
+
+
+_OF_AGENT = lazy_re(r"/(?:agent|sidechain)-|-sidechain-\d+\Z")
+
+
+def is_of_sub_agent(session: str) -> bool:
+    """Whether a session of a coding agent's log is that of a sub-agent, whose "user" is another agent."""
+    return _OF_AGENT.search(session) is not None
 
 
 class SessionKey(Struct, frozen=True, order=True, gc=False):
