@@ -274,7 +274,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, options: Con
             if fuller.tokens <= target:
                 shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
                 break
-            room -= fuller.tokens - target
+            room -= fuller.tokens - target + 8
     return shown
 
 

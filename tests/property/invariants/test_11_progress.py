@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ireneo import CODING, Context, Policy, Session
@@ -57,6 +57,9 @@ def test_an_agent_that_lives_on_is_rebuilt_rarely(store: str, budget: int, to: s
 
 
 @calm(4)
+@example(
+    store="in memory", steps=["read"] * 8 + ["unanswered", "read"], budget=2_134, to="openai-responses", preset="coding"
+)
 @given(
     store=stores,
     steps=st.lists(st.sampled_from(STEPS) | st.sampled_from(ODD), min_size=15, max_size=40),

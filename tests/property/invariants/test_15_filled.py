@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ireneo
@@ -51,6 +51,7 @@ def test_no_cut_collapses_to_a_line(steps: list[str], budget: int, to: str, pres
 
 
 @calm(4)
+@example(store="in memory", steps=["ask"] * 13 + ["write hugely", "ask"], budget=1_000, to="openai")
 @given(store=stores, steps=sessions, budget=st.integers(1_000, 12_000), to=st.sampled_from(FORMATS))
 def test_a_first_rebuild_fills_its_budget_and_a_later_one_its_low_mark(
     store: str, steps: list[str], budget: int, to: str

@@ -355,11 +355,15 @@ def _lacks_matching_output(draft: Draft, answers: dict[str, Draft]) -> bool:
 
 def _join_to_reasoning(drafts: Sequence[Draft]) -> list[Draft]:
     """Mark drafts as joined that belong to the reasoning or the call before, though they were handed in separately."""
+    answered = {result.call_id for draft in drafts for result in draft.results}
     out: list[Draft] = []
     for draft in drafts:
         before = out[-1] if out and out[-1].role == draft.role == "assistant" else None
         last = before.parts[-1] if before is not None and before.parts else None
-        calls_on = isinstance(last, Call) and any(isinstance(part, Call) for part in draft.parts[:1])
+        # The note that a call was not answered stays right after it, whatever is called next.
+        calls_on = (
+            isinstance(last, Call) and last.id in answered and any(isinstance(part, Call) for part in draft.parts[:1])
+        )
         out.append(replace(draft, joined=True) if isinstance(last, Thinking) or calls_on else draft)
     return out
 
