@@ -113,6 +113,22 @@ def test_an_output_of_few_lines_is_cut_in_its_midst_and_a_short_one_not_at_all()
     assert excerpt("Just this.", 24, "m_abcdefg", count) is None
 
 
+@pytest.mark.parametrize(("before", "behind"), [("<issue_text>", "</issue_text>"), ("ISSUE:", "HOW TO WORK:")])
+def test_of_a_prompt_from_a_template_the_task_is_kept_before_the_rest(before: str, behind: str) -> None:
+    rules = [f"{n}. Take care of step {n} of the work, and look at what it gives before you go on." for n in range(40)]
+    task = [
+        "Gauges drift after a restart",
+        "",
+        "The gauge shows the level of the tank before it, since `restore` reads the ring from its start.",
+        "It happens on boards of the second series alone.",
+    ]
+    asked = "\n".join(["You get a repository.", before, *task, behind, *rules, "Begin now."])
+    cut = excerpt(asked, 140, "m_abcdefg", count, asked=True)
+    assert cut is not None
+    assert all(line in cut for line in task)
+    assert "Begin now." in cut
+
+
 @pytest.mark.parametrize("fence", ["```", "~~~"])
 def test_a_cut_within_code_closes_the_block_and_opens_it_again(fence: str) -> None:
     code = "\n".join(f"keep(row_{number})" for number in range(200))

@@ -9,6 +9,8 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.language.files import topic
+from ireneo.language.topics import OwnWords
 from ireneo.log.calls import gutter_numbers, known_failed, without_reminders
 from ireneo.log.message import (
     CALL_TOKENS,
@@ -30,6 +32,8 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.outputs import error_lines, seen_lines, total_lines
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
 from ireneo.summaries.steps import understand
+
+_SAYS = topic(OwnWords)
 
 HEAD_SHARE = 0.6
 """The share of a shortened text for its beginning, which says what it is."""
@@ -190,21 +194,34 @@ def _most_informative(lines: Sequence[str], worth: Sequence[float], room: int, c
 
 
 def _asked_worth(lines: Sequence[str]) -> list[float]:
-    """The worth of each line of a user's text; even a few words in a list may be a rule."""
+    """The worth of each line of a user's text; even a few words in a list may be a rule.
+
+    A prompt made from a template has the task in a part of its own, between tags or under a heading: its lines come
+    before what the template says of how to work, also its code and its errors.
+    """
     out: list[float] = []
-    within = ""
+    within, task = "", ""
     for line in lines:
         fence = _FENCE.match(line)
         if fence:
             within = "" if within else fence["mark"]
+        elif task.startswith("<"):
+            task = "" if line.strip() == task.replace("<", "</") else task
+        elif not within and (part := _PART.match(line)):
+            task = part[0].strip() if _SAYS.task_parts.search(part[0].casefold()) else ""
         said = _BULLET.sub("", line).strip()
         # A diff line, a field or a path is data, and a heading or introduction alone says nothing.
         is_said = len(said.split()) >= FEWEST_ASKED and not (within or fence or _DATA.match(line))
-        out.append(max(prose_worth(said), RULE_WORTH) if is_said else 0.0)
+        worth = max(prose_worth(said), RULE_WORTH) if is_said else 0.0
+        if task:
+            # Code shows less than what is said of it.
+            worth = worth + TASK_WORTH if worth else _line_worth(line) / 2 if within and not fence else 0.0
+        out.append(worth)
     return out
 
 
-FEWEST_ASKED, RULE_WORTH = 3, 1.0
+FEWEST_ASKED, RULE_WORTH, TASK_WORTH = 3, 1.0, 3.0
+_PART = lazy_re(r"\s*<[a-zA-Z][\w-]{1,40}>\s*$|[A-Z][A-Z ]{2,40}:\s*$")
 _BULLET = lazy_re(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _DATA = lazy_re(
     r" ?#|\\ No newline|.*:$|[-+][^\s-]|[-+]{3}\s|@@ |diff --|index [0-9a-f]|[\w -]{1,30}:\t|\s*[\w./-]+$|<|\t|\+ "

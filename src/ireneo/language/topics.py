@@ -194,6 +194,7 @@ class OwnWords(Topic, frozen=True, kw_only=True):
     refers_to: Row = ()  # Before the numbers of items that a message is about
     points: Row = ()  # What such items are called
     own_tags: Patterns = BARE  # In the name of a tag: its content is the user's own
+    task_parts: Patterns = BARE  # In the name of a tag or heading of a prompt: the task stands there
     # In a story, after a bracket or at the beginning of a line: what follows is said out of character
     asides: Row = ()
 
