@@ -7,11 +7,11 @@ and a hook, which is a new process for each call; so this module imports little.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
 from ireneo.lessons.commands import WHOLE, command_in, is_whole_project, search_folders, shell_steps, tool_search_folder
-from ireneo.lessons.limits import is_denied
 from ireneo.lessons.needles import call_text, nested_texts
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
@@ -19,6 +19,8 @@ from ireneo.short_repr import ShortRepr
 
 Arguments = Mapping[str, object] | str
 """The arguments of a call, by name or as one text."""
+EVERYTHING = "*"
+"""In `Trap.needs`: the call names no part, so that it does everything."""
 NOTHING, MISSING = "-", "?"
 """In `Trap.given`: the command has no arguments but flags; the path must exist already."""
 
@@ -60,8 +62,8 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     above: str = ""
     unless: tuple[str, ...] = ()
     """The calls that step into it; see `ireneo.lessons.run.Trigger`."""
-    limits: tuple[str, ...] = ()
-    """The places, hosts and so on to which a reported failure is limited; see `ireneo.lessons.limits`."""
+    needs: tuple[str, ...] = ()
+    """The names without which a reported failure does not concern a call; alternatives are joined by a bar."""
 
     @property
     def needle(self) -> str:
@@ -250,6 +252,16 @@ class _ParsedCall:
         """All its words; flags are separated from their values."""
         return split_flags(self.command) if self.command else self.programs[0].words
 
+    def shows(self, name: str) -> bool:
+        """Whether it has a word, a part of one, or for `stem~` a part that begins so."""
+        if name.endswith("~"):
+            return any(each.startswith(name[:-1]) and len(each) < len(name) + 2 for each in self._parts)
+        return name.lower() in (self._parts if name.isalpha() else self.text.lower())
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        return frozenset(_PART.findall(self.command.lower()))
+
     def _tool_call(self) -> _ProgramCall:
         given = self._arguments
         changes = self.tool.lower() in _CHANGING
@@ -266,6 +278,7 @@ class _ParsedCall:
         return _ProgramCall(names=(self.tool,), words=words, writes=writes, several=several, place=place)
 
 
+_PART = lazy_re(r"[^\W_]+")
 _SHORT = 1_000
 """Up to this many characters an argument may be a name; a longer one is text for a file."""
 _CHANGES = frozenset(
@@ -341,7 +354,7 @@ def _matches_trap(trap: Trap, call: _ParsedCall) -> bool:
         _is_named_first_step(trap, each) and not _is_trap_call(trap, each) for each in call.programs[:-1]
     ):
         return False
-    return any(_is_trap_call(trap, piece) and not _is_outside_limits(trap, piece, call) for piece in call.programs)
+    return any(_is_trap_call(trap, piece) and not _is_unaffected(trap, piece, call) for piece in call.programs)
 
 
 def _is_named_first_step(trap: Trap, piece: _ProgramCall) -> bool:
@@ -351,15 +364,23 @@ def _is_named_first_step(trap: Trap, piece: _ProgramCall) -> bool:
     return len(words) > 1 and words <= way | said and not words.isdisjoint(way)
 
 
-def _is_outside_limits(trap: Trap, piece: _ProgramCall, call: _ParsedCall) -> bool:
-    """Whether a call is outside the limits of a reported failure: at another place, or only a dry run."""
+def _is_unaffected(trap: Trap, piece: _ProgramCall, call: _ParsedCall) -> bool:
+    """Whether a call lacks a name that a reported failure depends on, or is only a dry run."""
     if not trap.remembered or not piece.program:
         return False
     tries = any(each in _TRIES or (each == "-n" and piece.program in _TRIES_BY_N) for each in piece.words)
     if tries and not any(_TRIES.intersection(split_flags(each)) for each in trap.words):
         return True
-    folders = [each.words[1] for each in call.programs if each.program == "cd" and len(each.words) > 1]
-    return any(is_denied(each, piece.words, call.words, folders) for each in trap.limits)
+    if trap.needs[:1] == (EVERYTHING,) and any(_names_part(each, piece) for each in piece.words):
+        return True
+    return not all(any(map(call.shows, each.split("|"))) for each in trap.needs if each.strip("./*"))
+
+
+def _names_part(word: str, piece: _ProgramCall) -> bool:
+    """Whether a word of a call names a part of the whole: neither a flag, a number, an ending nor its command."""
+    ending = word.startswith(".") and "/" not in word
+    named = {piece.program, *(part for name in (piece.names[0], *piece.names[2:]) for part in name.split())}
+    return bool(word.strip("./*")) and not (word.isdigit() or word.startswith("-") or ending or word in named)
 
 
 _TRIES = frozenset(
@@ -375,10 +396,7 @@ def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
     if piece.program and _asks_for_help(piece.words) and not _ASKS.intersection(trap.words):
         return False
     if not all(
-        _contains_sequence(split_flags(words), piece.words)
-        or _has_flag(trap, words, piece)
-        or _is_similar_word(trap, words, piece)
-        for words in trap.words
+        _contains_sequence(split_flags(words), piece.words) or _has_flag(trap, words, piece) for words in trap.words
     ):
         return False
     if trap.given == WHOLE and not is_whole_project(piece.place, trap.projects):
@@ -394,13 +412,7 @@ def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
     if (trap.ruling or trap.remembered) and not (trap.command or trap.tool):
         return any(_path_ends_with(path, trap.path) for path in piece.writes)
     looks = not trap.command and piece.program in _ONLY_LOOKS
-    if trap.remembered and not looks and any(each in trap.way_out for each in _ID.findall(trap.path)):
-        # The way out names this id too, so the failure doesn't depend on the id.
-        return any(_path_ends_with(_ID.sub("0", word), _ID.sub("0", trap.path)) for word in piece.words)
     return not looks and any(_path_ends_with(word, trap.path) and _may_be_in_folder(trap, word) for word in piece.words)
-
-
-_ID = lazy_re(r"(?<!\d)\d{4,}(?!\d)")
 
 
 def _is_trap_program(trap: Trap, piece: _ProgramCall) -> bool:
@@ -438,18 +450,6 @@ def _has_flag(trap: Trap, flag: str, piece: _ProgramCall) -> bool:
     given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
     given |= {_OTHER_LETTERS[word] for word in piece.words if word in _OTHER_LETTERS}
     return given.issuperset(flag[1:])
-
-
-def _is_similar_word(trap: Trap, word: str, piece: _ProgramCall) -> bool:
-    """Whether a call has a reported word in a similar form: `dist` for `./dist/`, `cache.service`."""
-    if not trap.remembered or word.startswith("-"):
-        return False
-    wanted = _normalise_word(word)
-    return bool(wanted) and any(_normalise_word(each) == wanted for each in piece.words)
-
-
-def _normalise_word(word: str) -> str:
-    return word.removeprefix("./").rstrip("/").removesuffix(".service").lower()
 
 
 _SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ HOSTNAME = lazy_re(r"(?<![\w./-])[a-z][\w-]*(?:\.[a-z][\w-]+)+(?![\w./-])")
 PLAIN = lazy_re(r"[\w./:=@+-]+")
 _BEFORE_IT = lazy_re(r"^[ ,;:!–—]*(?:\.(?![\w/])[ ,;:.!–—]*)?")
 TRAILING = " ,;:.!–—-"
-EVERYTHING = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
+EVERY_FILE = lazy_re(r"(?<![^\s])(?:\.|\./|(?:\./|//)\.\.\.|\*)(?=[\s`]|$)")
 # A colon or full stop inside a name doesn't end a clause; a comma only does before what is to be done.
 _SEPARATES = lazy_re(
     lambda: (
@@ -62,7 +62,7 @@ def split_clauses(text: str) -> Iterator[str]:
 
 
 def _strip_clause(clause: str) -> Iterator[str]:
-    whole = bool(EVERYTHING.search(clause.rstrip()[-2:]))
+    whole = bool(EVERY_FILE.search(clause.rstrip()[-2:]))
     told = _SAYS.joins.sub("", _BEFORE_IT.sub("", clause if whole else clause.rstrip(TRAILING), count=1))
     if told:
         yield told
@@ -99,12 +99,8 @@ _EVERYDAY = frozenset(
 """Programs that are words of every text."""
 OF_OBJECTS = frozenset("systemctl service kubectl oc docker podman helm pm2 supervisorctl".split())
 """Programs whose subcommands mostly name their object."""
-_OF_PACKAGES = frozenset("npm pnpm yarn bun pip pip3 poetry uv cargo go gem brew apt apt-get dnf composer".split())
-"""Programs whose subcommands may take the name of a package."""
 _OF_KINDS = frozenset(("kubectl", "oc"))
 """The programs whose subcommands name the kind of the object first."""
-_WRITES_WITH = {"sed": "-i", "perl": "-i", "rm": "-rf"}
-"""Programs that change files if they are given this flag."""
 _SET = lazy_re(r"[A-Z][A-Z0-9_]*=\S+")
 _PROGRAM = lazy_re(r"(?=[a-z0-9./~])[\w./~-]+")
 _VALUE = lazy_re(r"(?!-)[\w=-]+")
@@ -156,11 +152,21 @@ def failing_call(clauses: Sequence[str]) -> tuple[int, ReportedCall | None]:
     is the same command without the ordered part.
     """
     every = [*named_calls(clauses)]
-    likely = [sum(WEIGHTS.get(cue, 0.0) for cue in call_cues(clauses, each, every)) for each in every]
-    place = max(range(len(every)), key=likely.__getitem__, default=0)
-    if not every or likely[place] < LEAST:
+    # What a clause only mentions in passing need not be what fails.
+    told = [
+        each
+        for each in every
+        if each.call.path or _opens_clause(clauses[each.at], each) or _tells_what_to_do(clauses[each.at])
+    ]
+    likely = [_likelihood(clauses, each, every) for each in told]
+    place = max(range(len(told)), key=likely.__getitem__, default=0)
+    if not told or likely[place] < LEAST:
         return 0, None
-    return every[place].at, failing_variant(clauses[every[place].at], every[place])
+    return told[place].at, failing_variant(clauses[told[place].at], told[place])
+
+
+def _tells_what_to_do(clause: str) -> bool:
+    return reports_failure(clause) or is_banned(clause) or bool(_SAYS.acts.search(clause))
 
 
 def failing_variant(clause: str, named: NamedCall) -> ReportedCall:
@@ -185,7 +191,7 @@ def named_calls(clauses: Sequence[str]) -> Iterator[NamedCall]:
             if call is not None:
                 yield NamedCall(at=at, start=each.start(), end=each.end(), call=call, how="marked")
         words = [*_SPACED.finditer(clause)]
-        said = [each[0].lstrip("(\"'").rstrip(f"{TRAILING})\"'") for each in words]
+        said = [each[0].lstrip("(\"'“").rstrip(f"{TRAILING})\"'”") for each in words]
         for place, each in enumerate(words):
             if said[place] and not any(mark.start() <= each.start() < mark.end() for mark in marks):
                 ends = next((n for n in range(place, len(said)) if words[n][0] != said[n]), len(said))
@@ -234,12 +240,7 @@ def _unmarked_calls(
             or (program in known.tasks and not place)
         ):
             yield "program", ReportedCall(command=program, words=flags)
-    elif (
-        not everyday
-        and is_program(program)
-        and program not in known.folders
-        and _has_effect(program, said[: place + 1], said)
-    ):
+    elif not everyday and is_program(program) and program not in known.folders:
         host = HOSTNAME.search(clause)
         named = (host[0],) if host and program not in host[0] else ()
         # "rm -rf node_modules" is about that folder.
@@ -254,16 +255,18 @@ def _unmarked_calls(
 
 
 def _subcommand_call(
-    program: str, behind: Sequence[str], goes_on: Sequence[str], flags: tuple[str, ...]
+    program: str, behind: Sequence[str], after: Sequence[str], flags: tuple[str, ...]
 ) -> ReportedCall | None:
     """The command of a program and its subcommand, with its object if the program always names one."""
     call = call_of_command(" ".join(_command_of([program, *behind], several=True)))
     if call is None:
         return None
-    # "npm install sharp fails", but not "pip install straight into the system".
-    package = program in _OF_PACKAGES and (not goes_on or _SAYS.fails.search(goes_on[0]))
-    objects = behind[len(call.command.split()) - 1 :] if package or program in OF_OBJECTS else []
-    things = list(takewhile(lambda each: not each.startswith("-"), objects))[: 1 + (program in _OF_KINDS)]
+    objects = behind[len(call.command.split()) - 1 :]
+    # "vault kv put replaces …", "npm install sharp fails", but not "make release tags …".
+    goes_on = next(iter((*objects[1:], *after)), "")
+    told = not goes_on or program in OF_OBJECTS or _INFLECTED.search(goes_on) or _SAYS.fails.search(goes_on)
+    things = [*takewhile(lambda each: _VALUE.fullmatch(each) and not _INFLECTED.search(each), objects)] if told else []
+    things = things[: 1 + (program in _OF_KINDS)]
     return ReportedCall(command=call.command, words=flags, on=next(reversed(things), ""))
 
 
@@ -273,18 +276,9 @@ def _project_program_call(word: str, flags: tuple[str, ...], following: str) -> 
         yield "unknown", ReportedCall(command=word, words=flags)
 
 
+_INFLECTED = lazy_re(r"[^s]s$|(?:ed|ly|ing)$")
 _MADE_UP = lazy_re(r"[a-z][A-Z]|[-_\d]")
-_OVER = lazy_re(lambda: rf"(?:{pattern_row('through')})", re.I)
 _PLAIN_WORD = lazy_re(r"[a-z]{3,}")
-
-
-def _has_effect(program: str, so_far: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether a program does more than to look or to carry what another does; with some flags those that look do."""
-    known = programs()
-    if program == "ssh" and _OVER.fullmatch(" ".join(so_far[-2:-1])):
-        return False  # What is run over it is the call.
-    looks = known.looks_only | known.filters | known.sources | known.moves | known.shells
-    return program not in looks or _WRITES_WITH.get(program, " ") in said
 
 
 def _verb_calls(at: int, clause: str) -> Iterator[NamedCall]:
@@ -318,41 +312,24 @@ def _text_before(clause: str, named: NamedCall) -> str:
     return clause[: named.start].rstrip("`")
 
 
-def call_cues(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> Iterator[str]:
-    """The cues for or against a call as the failing one; `every` holds all calls that the text names."""
-    clause, call = clauses[named.at], named.call
+def _likelihood(clauses: Sequence[str], named: NamedCall, every: Sequence[NamedCall]) -> float:
+    """How likely a call is the failing one; `every` holds all calls that the text names."""
+    clause, program = clauses[named.at], next(iter(named.call.command.split()), "")
     before = _text_before(clause, named)
-    path, program = bool(call.path and not call.command), next(iter(call.command.split()), "")
-    ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
-    ordered = _is_order(clause, named) and not (ahead or instead)
-    held = {
-        named.how: True,
-        "named first": all((each.at, each.start) >= (named.at, named.start) for each in every),
-        "known": bool(program) and (" " in call.command or is_program(program)),
-        "changed file": path and bool(_SAYS.changes.search(clause)),
-        "folder": path and "/" in call.path,
-        "opens": _opens_clause(clause, named),
-        "last clause": named.at == len(clauses) - 1,
-        "after what went wrong": not reports_failure(clause) and any(map(reports_failure, clauses[: named.at])),
-        "fails behind it": bool(_SAYS.fails.search(clause[named.end :])),
-        "banned": bool(_SAYS.bans.search(clause)),
-        "banned right before": bool(_BAN_BEFORE.search(before)),
-        "ordered": ordered,
-        "ordered beside others": ordered and any(not _SAYS.acts.search(clauses[each.at]) for each in every),
-        "after what is ordered": bool(ahead),
-        "in its place": bool(instead),
-        "instead": bool(_SAYS.instead.search(clause)),
-    }
-    return (name for name, holds in held.items() if holds)
+    known = " " in named.call.command or is_program(program) if program else any(map(_SAYS.changes.search, clauses))
+    replaced = bool(_AHEAD_OF.search(before) or _IN_PLACE_OF.search(before))
+    return (
+        3.0 * replaced
+        + 2.0 * known
+        + 1.0 * all((each.at, each.start) >= (named.at, named.start) for each in every)
+        + 1.0 * _opens_clause(clause, named)
+        - 1.0 * (named.how == "unknown")
+        - 1.0 * (not reports_failure(clause) and any(map(reports_failure, clauses[: named.at])))
+        - 2.0
+        * (not replaced and _is_order(clause, named) and any(not _SAYS.acts.search(clauses[each.at]) for each in every))
+    )
 
 
-WEIGHTS: Mapping[str, float] = {
-    "after what is ordered": 2.7, "in its place": 2.7, "banned right before": 2.0, "known": 1.8, "named first": 1.25,
-    "fails behind it": 1.1, "opens": 0.95, "marked": 0.9, "changed file": 0.8, "folder": 0.95, "path": 0.65,
-    "subcommand": 0.65, "banned": 0.6, "program": -1.1, "unknown": -1.3, "ordered": -0.6,
-    "ordered beside others": -1.8, "instead": -0.8, "last clause": -1.3, "after what went wrong": -1.3,
-}  # fmt: skip
-"""How much a cue speaks for a call: fitted to what twelve writers noted, each judged by the others' notes."""
 LEAST = 0.5
 """A call of less is hardly ever the one that fails."""
 

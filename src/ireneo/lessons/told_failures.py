@@ -8,50 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned, Words
-from ireneo.lessons.guard import HEED, Trap
+from ireneo.lessons.guard import EVERYTHING, HEED, Trap
 from ireneo.lessons.lessons import as_advice_part
-from ireneo.lessons.limits import (
-    ACT,
-    BRANCH,
-    ENVIRONMENT,
-    ENVIRONMENTS,
-    FILE,
-    HOST,
-    OBJECT,
-    PLACE,
-    ROOT,
-    TOGETHER,
-    WHOLE,
-)
 from ireneo.lessons.naming import program_name, programs
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.run import is_ruling
 from ireneo.lessons.told_calls import (
     BRACKETS,
-    EVERYTHING,
+    EVERY_FILE,
     FLAG,
     FLAG_SET,
     FORBIDS,
     HOSTNAME,
     MARKED,
-    MOST_WORDS,
-    OF_OBJECTS,
-    OPENS,
     PATH,
-    PLAIN,
-    SCRIPT,
     SHORT,
     TRAILING,
     ReportedCall,
     call_of_command,
-    ends_command,
     failing_call,
     is_banned,
     is_program,
@@ -76,7 +56,6 @@ _TAKEN_BACK = "change: "
 """Prefix of the action of a change that was reverted."""
 _JOINED_WORDS = lazy_re(r"(?<![\w./:-])[a-z]++(?:-[a-z]++)++(?![\w./:-])")
 """`xvfb-run`: a word that is hardly in a call by chance."""
-_QUOTED = lazy_re(r"'[^']*'|\"[^\"]*\"")
 _VARIABLE = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?!\w)|(?<!\w)[A-Z][A-Z0-9]{2,}(?==)")
 
 
@@ -93,8 +72,25 @@ class ReportedFailure(Struct, frozen=True, kw_only=True):
     why: str = ""
     forbidden: bool = False
     """Whether the text says that this must not be done."""
-    limits: tuple[str, ...] = ()
-    """The places, hosts and so on to which it is limited; see `ireneo.lessons.limits`."""
+    needs: tuple[str, ...] = ()
+    """The names that a call must have to be affected; see `Trap.needs`."""
+
+
+ENVIRONMENTS = {
+    name: tuple(names.split())
+    for names in (
+        "prod production produktion prd",
+        "staging stage stg",
+        "dev devel development entwicklung",
+        "local localhost lokal",
+        "qa uat",
+        "preprod préprod preproduction",
+        "sandbox",
+        "test",
+    )
+    for name in names.split()
+}
+"""Names of environments, each with all of the same meaning."""
 
 
 def reported_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
@@ -113,8 +109,13 @@ def reported_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     text = ABOUT.sub("", record.text).rstrip("”") if ruling else record.text
     told = reported_failures(text, record.signature)
     told = [each for each in told if each.forbidden or by_hand or (each.way_out and (each.unless or not ruling))]
-    traps = [_make_trap(each, record, here) for each in told if pieces]
-    return [each for each in traps if each.needle]
+    # A program alone, whatever is done with it or wherever, says too little, unless it is forbidden.
+    told = [
+        each
+        for each in told
+        if each.forbidden or " " in each.command or each.words or each.path or (each.needs and not each.command)
+    ]
+    return [each for each in (_make_trap(one, record, here) for one in told if pieces) if each.needle]
 
 
 _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
@@ -145,7 +146,7 @@ def _make_trap(told: ReportedFailure, record: Record, projects: tuple[str, ...])
         words=told.words,
         path=told.path,
         unless=told.unless,
-        limits=told.limits,
+        needs=told.needs,
     )
 
 
@@ -153,7 +154,7 @@ def _sign(told: ReportedFailure) -> str:
     """A word that every call of a trap contains, if its command may be any, or is written in several ways."""
     if told.command:
         return told.command.split()[0] if told.command in programs().aliases.values() else ""
-    return next((each.removeprefix(OBJECT) for each in told.limits if each.startswith(OBJECT)), "")
+    return "" if told.path else next(iter(reversed(told.needs)), "")
 
 
 def reported_failures(text: str, signature: str = "") -> list[ReportedFailure]:
@@ -171,6 +172,7 @@ def _is_known(command: str) -> bool:
 
 
 _WAS_DONE = lazy_re(lambda: rf"(?<![\w-])(?:{pattern_row('done')})(?![\w-])", re.I)
+_RUNS = lazy_re(lambda: pattern_row("runs"), re.I)
 _DOUBLED = lazy_re(r"(?:e|([bdgmnprt])(?=\1))$")
 _MADE_UP = lazy_re(r"\w[-_./\d]\w|[a-z][A-Z]|\w\d$")
 _NEAR = 5
@@ -183,7 +185,7 @@ def _of_an_act(text: str) -> list[ReportedFailure]:
         for done in () if reports_success(clause) else _WAS_DONE.finditer(clause):
             before, behind = clause[: done.start()].split(), clause[done.end() :].split()
             articles = topic(Words).articles
-            if articles.intersection(each.lower() for each in before[-1:]):
+            if articles.intersection(each.lower() for each in before[-1:]) or _RUNS.fullmatch(done[0]):
                 continue  # "the billing group"
             near = [*behind[:_NEAR], *(before[:-_NEAR:-1] if _PASSIVE.search(clause[: done.start()]) else ())]
             named = (_bare_name(each) for each in near)
@@ -191,8 +193,7 @@ def _of_an_act(text: str) -> list[ReportedFailure]:
                 told = _with_way_out(clauses, at, ReportedCall(command=thing), text)
                 flags = tuple(FLAG.findall(" ".join(BRACKETS.findall(clause))))
                 verb = _DOUBLED.sub("", done["verb"].lower())
-                limits = (f"{ACT}{verb}", f"{OBJECT}{thing}")
-                return [replace(told, command="", words=(), unless=(*told.unless, *flags), limits=limits)]
+                return [replace(told, command="", words=(), unless=(*told.unless, *flags), needs=(f"{verb}~", thing))]
     return []
 
 
@@ -212,7 +213,7 @@ def reported_failure(text: str, signature: str = "") -> ReportedFailure | None:
         at, about = 0, call_of_command(action_of(signature).partition(": ")[2])
     if about is None or not clauses:
         return None
-    return _with_way_out(clauses, at, about, said)
+    return None if _depends_on_unseen(clauses, at, about) else _with_way_out(clauses, at, about, said)
 
 
 def is_warning(text: str) -> bool:
@@ -258,7 +259,7 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ReportedCall, text: st
     forbidden = is_banned(failing)
     way = _first_of(about.before) or (failing if about.replaced else "")
     if not way:
-        way = next((each for each in others if _adds_flag(each, failing, about) or _SAYS.right.search(each)), "")
+        way = next((each for each in others if _SAYS.right.search(each)), "")
         telling = [each for each in others if _SAYS.acts.search(each) and not FORBIDS.search(each)]
         way = way or next((each for each in telling if not _SAYS.fails.search(each)), "") or next(iter(telling), "")
         telling = [each for each in others if not _SAYS.reasons.search(each)]
@@ -281,34 +282,14 @@ def _with_way_out(clauses: Sequence[str], at: int, about: ReportedCall, text: st
     return ReportedFailure(
         said=said,
         command=about.command,
-        words=(*about.words, *_required_texts(failing, about)),
+        words=about.words,
         path=about.path,
         unless=_avoiding_words(f"{way} {more}", failing, others, about),
         way_out=f"{way}{':' if f'{way}: {more}' in text else ','} {more}" if more else way,
         why=why,
         forbidden=forbidden,
-        limits=tuple(failure_limits(failing, others, at, about)) if about.command else (),
+        needs=tuple(_needed_names(failing, others, at, about)) if about.command else (),
     )
-
-
-def _required_texts(failing: str, about: ReportedCall) -> Iterator[str]:
-    """Text that a call must contain: a variable with its value, or a name with a backslash; before the symptom."""
-    if about.before or about.replaced or not about.command:
-        return iter(())
-    wrong = _SAYS.fails.search(failing)
-    told = failing[: wrong.start()] if wrong else failing
-    lacking = _LACKING.search(told)
-    told = told[: lacking.start()] if lacking else told
-    return (each for each in _SETTING.findall(MARKED.sub(r" \1 ", told)) if each not in about.words)
-
-
-_SETTING = lazy_re(r"(?<![\w$])[A-Z][A-Z0-9_]+=[\w./:-]+|(?<!\w)\\[a-z]+")
-
-
-def _adds_flag(clause: str, failing: str, about: ReportedCall) -> bool:
-    """Whether a clause is the same command again, with a flag that it lacked."""
-    same = bool(about.command) and clause.startswith(f"{about.command} ")
-    return same and any(each[0] not in failing for each in FLAG.finditer(clause))
 
 
 def _first_of(before: str) -> str:
@@ -342,54 +323,25 @@ def _avoiding_words(way: str, failing: str, others: Sequence[str], about: Report
     """The commands, flags, variables and places of the way out: a call with one of them avoids the trap."""
     have = {about.path, about.command, *about.command.split(), *" ".join(about.words).split()}
     lacking = _LACKING.search(failing)
-    good = [each for each in others if any(how.search(each) for how in (_SAYS.acts, _SAYS.fine, _SAYS.right))]
-    good += [each for each in others if each[:1] == "-" or len(each.split()) <= _LABEL]
-    bare = _QUOTED.sub(
-        "", " ; ".join((way, *(each for each in good if not FORBIDS.search(each)), lacking[0] if lacking else ""))
-    )
-    # Of a marked flag with its value, the value is required: `-n 1`.
-    plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], bare)
-    out = [each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain)]
-    # Words after another command belong to that command.
-    others_own = (each for each in named_calls([way]) if each.how in ("subcommand", "program", "alone"))
-    other = next((each for each in others_own if each.call.command != about.command), None)
-    if other is not None:
-        behind = FLAG.findall(way[other.start :])
-        out = [each for each in out if each not in behind]
-    program = next(iter(about.command.split()), " ")
-    well = [each for each in others if _SAYS.fine.search(each) or _SAYS.right.search(each)]
-    words = [each.strip("()").rstrip(TRAILING) for each in MARKED.sub("", bare).split()]
-    fine = [each.strip("(),.") for clause in well for each in clause.split()]
-    places = [each for each in words if "/" in each and (SCRIPT.fullmatch(each) or each.endswith(f"/{program}"))]
-    places += [with_folder_slash(each) for each in fine if each.strip("/") and "/" in each and PATH.fullmatch(each)]
-    named = [*places, *(each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(bare))]
-    out += [each for each in named if each not in failing]
+    good = [
+        each
+        for each in others
+        if any(how.search(each) for how in (_SAYS.acts, _SAYS.fine, _SAYS.right))
+        or each[:1] == "-"
+        or len(each.split()) <= _LABEL
+    ]
+    telling = [way, *(each for each in good if not FORBIDS.search(each)), lacking[0] if lacking else ""]
+    out = [each for clause in telling for each in _names(clause, about) if each.rstrip("/") not in failing]
     # What the failing clause names and the trap does not need is what was missing: "if you leave out --frozen".
-    out += [each for how in (FLAG, _VARIABLE) for each in how.findall(MARKED.sub("", failing)) if each not in have]
+    out += [each for how in (FLAG, _VARIABLE) for each in how.findall(MARKED.sub("", failing))]
     for each in (found[1].strip() for clause in (failing, *others) for found in MARKED.finditer(clause)):
+        out += _VARIABLE.findall(each)
         read = call_of_command(each)
-        out += [found[0] for found in _VARIABLE.finditer(each)]
-        # The failing call itself may be named with its way out; a way out that only adds to it is recognised by the
-        # addition.
-        if each.startswith("-") and " " in each and each not in failing:
+        other = read is None or read.command != about.command
+        if other or (read is not None and read.words != about.words and not any(one[0] == "-" for one in out)):
             out.append(each)
-        elif read is None or read.command != about.command:
-            out += [each] * (read is None or " " in each or is_program(each) or each in way)
-        elif read.words != about.words and not any(one[0] == "-" for one in out):
-            out.append(each)
-    for clause in others:
-        said = OPENS.sub("", clause, count=1).split()
-        words = list(takewhile(lambda each: PLAIN.fullmatch(each) and not ends_command(each), said))[:MOST_WORDS]
-        read = (
-            call_of_command(" ".join(words))
-            if len(words) > 1 and _has_subcommands_or_tasks(program_name(words[0]))
-            else None
-        )
-        if read is not None and read.command != about.command:
-            out.append(" ".join(words[:2]))
     alone = _ALONE_LACKING.search(failing)
-    if alone and about.command and alone[1] not in topic(Words).stop:
-        out.append(f"{about.command} {alone[1]}")
+    out += [f"{about.command} {alone[1]}"] if alone and about.command and alone[1] not in topic(Words).stop else []
     # The call's own parts (`-fd` in `-fdx`), and the command itself, are not a way out.
     mine = {letter for each in have if SHORT.fullmatch(each) for letter in each}
     return tuple(
@@ -397,13 +349,24 @@ def _avoiding_words(way: str, failing: str, others: Sequence[str], about: Report
     )
 
 
+def _names(clause: str, about: ReportedCall) -> Iterator[str]:
+    """The flags, variables, hosts, paths and other commands that a clause names."""
+    # Of a marked flag with its value, the value is required: `-n 1`.
+    plain = MARKED.sub(lambda found: "" if found[1].startswith("-") and " " in found[1] else found[0], clause)
+    others = [each for each in named_calls([clause]) if each.how in _BY_PROGRAM and each.call.command != about.command]
+    yield from (each.call.command for each in others if " " in each.call.command)
+    # Flags behind another command belong to it.
+    plain = plain[: min((each.start for each in others), default=len(plain))]
+    yield from (each[0] for how in (FLAG_SET, _VARIABLE) for each in how.finditer(plain))
+    words = [each.strip("(),").rstrip(".") for each in MARKED.sub("", clause).split()]
+    yield from (with_folder_slash(each) for each in words if each.strip("/") and "/" in each and PATH.fullmatch(each))
+    yield from (each for how in (HOSTNAME, _JOINED_WORDS) for each in how.findall(clause))
+
+
+_BY_PROGRAM = ("subcommand", "program", "alone")
 _LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s.*$", re.I)
+
 _ALONE_LACKING = lazy_re(lambda: rf"(?<!\w)(?:{'|'.join(map(re.escape, _SAYS.lacks))})\s+([a-z]+)(?=$|[,!.])", re.I)
-
-
-def _has_subcommands_or_tasks(program: str) -> bool:
-    known = programs()
-    return known.has_subcommands(program) or program in known.tasks | known.shells | {"source", "cd"}
 
 
 def _lower_first_letter(text: str) -> str:
@@ -411,119 +374,47 @@ def _lower_first_letter(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}" if _SAYS.acts.search(text) or _SAYS.bans.search(text) else text
 
 
-_BRANCHES = r"main|master|develop|trunk|release/[\w*./-]+|[\w-]+/\*"
+_NAMED = lazy_re(
+    lambda: (
+        rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?(?:[\w-]+\s+){{0,2}}?`?"
+        rf"(?P<kind>{'|'.join(ENVIRONMENTS)}|main|master|develop|trunk)(?![\w/])"
+        r"|(?<![\w@./=-])(?P<name>[\w@]+(?:[-./][\w.*/@-]*)+|[a-z-]+\d[\w.-]*)"
+    ),
+    re.I,
+)
+"""The name of an environment or a branch behind a word of place; of a path, a host or an object anywhere."""
+
+
+def _needed_names(failing: str, others: Sequence[str], at: int, about: ReportedCall) -> Iterator[str]:
+    """The names without which a call is not affected: those of places, hosts and objects before the symptom."""
+    wrong = _SAYS.fails.search(failing)
+    told = failing[: wrong.start()] if wrong and wrong.start() else failing
+    if not reports_failure(failing):
+        # "… with several workers deadlock. It was `pytest -n auto`."
+        told = " ".join((*others[:at], told))
+    lacking = _LACKING.search(told)
+    told = MARKED.sub("", told[: lacking.start()] if lacking else told)
+    have = {about.path, *about.command.split(), *" ".join(about.words).split()}
+    if _SAYS.whole.search(told) or EVERY_FILE.search(told):
+        yield EVERYTHING
+    if about.on:
+        yield about.on
+    for each in _NAMED.finditer(told):
+        name = (each["kind"] or each["name"]).rstrip(TRAILING)
+        if name not in have:
+            yield "|".join(ENVIRONMENTS.get(name.lower(), (name.rstrip("*").strip("/"),)))
+
+
+def _depends_on_unseen(clauses: Sequence[str], at: int, about: ReportedCall) -> bool:
+    """Whether a failure depends on what calls don't show: the root, several at once, a place named before."""
+    said = " ".join(clauses[: at + 1])
+    return not about.path and any(how.search(said) for how in (_ROOT, _SAYS.single, _SAYS.together, _REFERS))
+
+
+_REFERS = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('refers')})(?!\w)", re.I)
 _ROOT = lazy_re(
     lambda: (
         rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?(?:{pattern_row('root')})(?![\w-])"
     ),
     re.I,
 )
-# The place follows such a word directly, or an article and at most two further words.
-_WHERE = lazy_re(
-    lambda: (
-        rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?(?:[\w-]+\s+){{0,2}}?"
-        rf"`?(?:(?!w/o\b)(?P<place>/?(?:[\w.@-]+/)+[\w.@-]*|[\w-]+\.[A-Za-z]\w{{0,5}}(?![\w.]))|(?P<environment>(?:{'|'.join(ENVIRONMENTS)}))(?:-\w+)?)"
-        rf"(?![\w/-])"
-    ),
-    re.I,
-)
-_ON_HOST = lazy_re(
-    lambda: (
-        r"(?<![\w-])(?:(?<!over )(?<!via )ssh(?: to| into)?\s+(?:[\w.-]+@)?|"
-        rf"(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+|(?=[a-z][\w.]*-?\d)))`?([\w.-]*\w)"
-    ),
-    re.I,
-)
-_HOST_BESIDE = lazy_re(
-    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+[^()`]{{1,40}}\(`?([a-z][a-z-]*(?:\d+|-[a-z]+))`?\)", re.I
-)
-_ON_NAME = lazy_re(
-    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?`?([a-z]\w*[-.][\w.-]*\w)", re.I
-)
-_ON_BRANCH = lazy_re(
-    lambda: rf"(?<![\w-])(?:{pattern_row('where')})\s+(?:(?:{pattern_row('the')})\s+)?`?({_BRANCHES})(?![\w/-])", re.I
-)
-
-
-def failure_limits(failing: str, others: Sequence[str], at: int, about: ReportedCall) -> Iterator[str]:
-    """The limits of a failure, from the part of its clause before the symptom."""
-    wrong = _SAYS.fails.search(failing)
-    told = failing[: wrong.start()] if wrong and wrong.start() else failing
-    if not reports_failure(failing):
-        # "… with several workers deadlock. It was `pytest -n auto`."
-        told = " ".join((*others[:at], told))
-    yield from _place_limits(told, failing, others, at, about)
-    if about.on and about.on not in _THINGS:
-        yield f"{OBJECT}{about.on}"
-    if not about.on or about.on in _THINGS:
-        yield from (f"{OBJECT}{each}" for each in _object_limits(told, about))
-    if _SAYS.together.search(failing):
-        yield TOGETHER
-    if _ROOT.search(told):
-        yield ROOT
-    if _SAYS.single.search(told):
-        yield FILE
-    if _SAYS.whole.search(told) or EVERYTHING.search(told):
-        yield f"{WHOLE}:{about.command}"
-    program = about.command.split()[0]
-    beside = (_HOST_BESIDE.search(each) for each in (failing, *others[:at]))
-    yield from islice((f"{HOST}{found[1]}" for found in beside if found), 1)
-    if program in _TALKS:
-        hosts = [each for clause in (failing, *others[:at]) for each in HOSTNAME.findall(clause)]
-        hosts = [each for each in hosts if each.rsplit(".", 1)[-1] not in _ENDINGS]
-        hosts += [each[1] for each in _ON_HOST.finditer(told) if program in _LOGS_IN and not _SAYS.ends.search(each[1])]
-        yield from (f"{HOST}{each}" for each in hosts[:1])
-    if program in _COPIES and (bucket := _ON_NAME.search(told)) and not _ADJECTIVE.search(bucket[1]):
-        yield f"{OBJECT}{bucket[1]}"
-
-
-def _place_limits(told: str, failing: str, others: Sequence[str], at: int, about: ReportedCall) -> Iterator[str]:
-    """The places, environments and branches to which a failure applies."""
-    replaced = _SAYS.old.search(told) is not None
-    old = (clause for clause in others if replaced and _SAYS.old.search(clause) and not reports_success(clause))
-    named = [told] if replaced and not about.path else []
-    words = (word.lstrip("`(").rstrip(f"{TRAILING}`)") for clause in (*named, *old) for word in clause.split())
-    yield from (f"{PLACE}{each}" for each in words if PATH.fullmatch(each))
-    forbidden = " ".join(each for each in others[:at] if _SAYS.bans.search(each))
-    branch = _ON_BRANCH.search(f"{forbidden} {told}")
-    if branch:
-        yield f"{BRANCH}{branch[1]}"
-    for each in _WHERE.finditer(told):
-        if each["environment"]:
-            yield f"{ENVIRONMENT}{ENVIRONMENTS[each['environment'].lower()]}"
-        elif not (about.path or branch):
-            yield f"{PLACE}{each['place']}"
-    if _REFERS.search(told) and not about.path:
-        before = (found["place"] for each in others[:at] for found in _WHERE.finditer(each))
-        yield from (f"{PLACE}{each}" for each in islice((each for each in before if each), 1))
-
-
-_REFERS = lazy_re(lambda: rf"(?<!\w)(?:{pattern_row('refers')})(?!\w)", re.I)
-_LOGS_IN = frozenset("psql mysql redis-cli mongosh ssh".split())
-_ENDINGS = frozenset("sql json yml yaml toml sh py js ts txt csv md xml html gz log lock conf cfg ini env".split())
-"""Endings of names that are files, not hosts."""
-_ADJECTIVE = lazy_re(r"(?:ed|built|ing|ly)$")
-_COPIES = frozenset("aws gsutil gcloud rsync scp docker podman".split())
-"""Programs that are given a remote place."""
-_TALKS = _LOGS_IN | {"curl", "wget", "http", "https"}
-"""Programs that are given a host."""
-
-
-_THINGS = frozenset(
-    "pod pods broker brokers release namespace deployment statefulset container image volume service unit chart topic "
-    "bucket cluster node queue secret configmap stack group instance job ns".split()
-)
-"""Kinds of objects, after whose names they may be mentioned."""
-_NAMED_THING = lazy_re(lambda: rf"(?<![\w-])([a-z][\w-]{{2,30}})\s+(?:{'|'.join(sorted(_THINGS))})(?![\w-])")
-_UNNAMED = frozenset(
-    "the this that any all some our one old new same other whole running failed single wrong default live own each "
-    "every explicit given named broken current kubectl docker helm delete restart get apply prod production "
-    "staging worker".split()
-)
-
-
-def _object_limits(told: str, about: ReportedCall) -> Iterator[str]:
-    """The names of the objects of a command: "kubectl delete pod on a kafka broker"."""
-    if about.command.split()[0] in OF_OBJECTS:
-        named = (each[1] for each in _NAMED_THING.finditer(told))
-        yield from islice((each for each in named if each not in _UNNAMED | _THINGS), 1)
