@@ -57,19 +57,15 @@ def _of(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat(" ", "minutes")
     if isinstance(value, Struct):
-        return _nested(value)
+        set_fields = list(_set_fields(value))
+        shown = [f"{name}={_of(each)}" for name, each in set_fields[:_NESTED_FIELDS] if not isinstance(each, Struct)]
+        more = ["…"] if len(set_fields) > len(shown) else []
+        return f"{type(value).__name__}({', '.join(shown + more)})"
     if isinstance(value, Mapping):
         return f"<{len(value)} keys>"
     if isinstance(value, Collection) and not isinstance(value, bytes):
         return _counted(value)
     return _cut(repr(value))
-
-
-def _nested(value: Struct) -> str:
-    set_fields = list(_set_fields(value))
-    shown = [f"{name}={_of(each)}" for name, each in set_fields[:_NESTED_FIELDS] if not isinstance(each, Struct)]
-    more = ["…"] if len(set_fields) > len(shown) else []
-    return f"{type(value).__name__}({', '.join(shown + more)})"
 
 
 def _counted(values: Collection[object]) -> str:

@@ -39,12 +39,14 @@ def identifying_words(text: str) -> set[str]:
     return {
         word.casefold()
         for found in _WORD.finditer(text)
-        if (word := found[0]) and (_is_identifier(word) or (word[0].isupper() and found.start() not in opens))
+        if (word := found[0])
+        and (
+            "_" in word
+            or any(map(str.isdigit, word))
+            or any(map(str.isupper, word[1:]))
+            or (word[0].isupper() and found.start() not in opens)
+        )
     } & distinctive_words(text)
-
-
-def _is_identifier(word: str) -> bool:
-    return "_" in word or any(map(str.isdigit, word)) or any(map(str.isupper, word[1:]))
 
 
 class ErasedWords(Struct, frozen=True, kw_only=True):
@@ -426,7 +428,11 @@ def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
         if each.whole:
             tx.erasure.session(each.key)
         else:
-            _erase_in_session(tx, each)
+            tx.erasure.messages(each.key, [erase(message) for message in each.messages])
+            tx.upkeep.discard(each.key, [*each.summaries, *each.remade])
+            tx.erasure.notes(each.key, each.annotations, each.marks)
+            for lease in each.leases:
+                tx.leases.forget(each.key, lease.work)
     tx.memories.remove(space, [record.id for record in plan.memories])
     tx.memories.put(space, plan.lessened)
     for task in plan.pads:
@@ -434,14 +440,6 @@ def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     _change_runs(tx, space, plan.taught)
     if plan.everything:
         tx.erasure.space(space)
-
-
-def _erase_in_session(tx: Transaction, what: SessionErasure) -> None:
-    tx.erasure.messages(what.key, [erase(message) for message in what.messages])
-    tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
-    tx.erasure.notes(what.key, what.annotations, what.marks)
-    for lease in what.leases:
-        tx.leases.forget(what.key, lease.work)
 
 
 def session_erasure(

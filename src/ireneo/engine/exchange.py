@@ -210,7 +210,11 @@ def _store_entry(tx: Transaction, space: str, entry: MemoryEntry, now: datetime)
     if is_reworded(entry, known):
         return _store_edited(tx, space, entry, known, now)
     if not told.evidence:
-        return _store_written(tx, space, entry, known, now)
+        word = edit_draft(entry, known, now)
+        if has_evidence(_find_same_statement(tx, space, word), word):
+            return "known"
+        (done,) = settle_drafts(tx, space, [word])
+        return "new" if len(done.record.evidence) == 1 else "grown"
     grown = settle_record(tx, space, told, is_new=known is None)
     if known is None:
         return "new"
@@ -231,15 +235,6 @@ def settle_record(tx: Transaction, space: str, told: Record, *, is_new: bool) ->
     if grown != record:
         tx.memories.put(space, [grown])
     return grown
-
-
-def _store_written(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
-    """Store what a person wrote in a file of their own."""
-    word = edit_draft(entry, known, now)
-    if has_evidence(_find_same_statement(tx, space, word), word):
-        return "known"
-    (done,) = settle_drafts(tx, space, [word])
-    return "new" if len(done.record.evidence) == 1 else "grown"
 
 
 def _store_edited(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:

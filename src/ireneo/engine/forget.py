@@ -497,12 +497,9 @@ def sources_of(
             keys = [SessionKey(space, piece.session)] if piece.session else [e.key for e in tx.sessions.list(space)]
             for message in (one for key in keys for one in tx.log.find(key, piece.messages)):
                 if message.id in piece.messages and message.id not in messages and not message.erased:
-                    said = _nearest_sentence(message.draft.text, record.text)
+                    text = message.draft.text
+                    wanted = set(terms(record.text))
+                    pieces = list(sentences(text, small_opens=True))
+                    said = max(pieces, key=lambda each: len(wanted.intersection(terms(each))), default=text)
                     why = f"{quoted(record.text)} was drawn from it"
                     yield ErasureCandidate(id=message.id, session=piece.session, text=said, why=why)
-
-
-def _nearest_sentence(text: str, said: str) -> str:
-    wanted = set(terms(said))
-    pieces = list(sentences(text, small_opens=True))
-    return max(pieces, key=lambda each: len(wanted.intersection(terms(each))), default=text)

@@ -202,7 +202,7 @@ def _refusal_reason(said: LessonSaid, why: str, whose: str, evidence: RunEvidenc
     """The reason to refuse the whole lesson; empty for none."""
     if is_error_text(said.lesson):
         return "It is an error text, and no lesson."
-    if said.kind != "fact" and is_supposition(why, whose):
+    if said.kind != "fact" and whose == "agent" and _INSTRUCTIONS.supposes.search(why) is not None:
         return "The sentence in `why` is a guess; quote what a call proved, or leave the lesson out."
     if len(said.lesson.split()) > MOST_WORDS:
         return f"It has more than {MOST_WORDS} words."
@@ -229,11 +229,6 @@ def quoted_reason(why: str, evidence: RunEvidence) -> tuple[str, str]:
     if evidence.agent.has_words(said) and not has_instruction(said) and not _injected_order(said, evidence):
         return said, "agent"
     return "", ""
-
-
-def is_supposition(why: str, whose: str) -> bool:
-    """Whether the agent only supposes what a quoted reason says."""
-    return whose == "agent" and _INSTRUCTIONS.supposes.search(why) is not None
 
 
 def limits_sentence(said: LessonSaid) -> str:

@@ -430,7 +430,7 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if (
         part == "Rules"
         and lesson.seen <= 1
-        and (ASKS in lesson.lesson or not (_strictness(lesson) or _is_self_contained(lesson)))
+        and (ASKS in lesson.lesson or (ABOUT.match(lesson.lesson) and not _strictness(lesson)))
     ):
         # A ruling from one run that neither lasts nor is plain is as likely to concern that task only.
         return False
@@ -444,11 +444,6 @@ def _page_order(lesson: Lesson) -> tuple[object, ...]:
     last = -lesson.last_seen.timestamp() if lesson.last_seen else 0.0
     use = (not lesson.reviewed, -lesson.seen, -_strictness(lesson), last, -lesson.tokens, lesson.id)
     return (SECTIONS.index(page_section(lesson)), *use)
-
-
-def _is_self_contained(lesson: Lesson) -> bool:
-    """Whether a ruling is clear without its context."""
-    return ABOUT.match(lesson.lesson) is None
 
 
 def _strictness(lesson: Lesson) -> float:

@@ -107,7 +107,9 @@ class Spending:
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Ask, unless that may exceed a limit. Raises SpendingLimit, and what the model raises."""
         day = self._clock.now().astimezone(UTC).date()
-        read = self._least_input_tokens(prompt, reply)
+        # The least that the model must read.
+        shape = json.dumps(msgspec.json.schema(reply))
+        read = self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
         aside = Spent(calls=1, tokens=read + prompt.max_tokens)
         await self._reserve(day, aside)
         # A crash or cancellation here leaves the reservation as spent, since the cost of the call is unknown.
@@ -125,11 +127,6 @@ class Spending:
         told = told or read + self._count(msgspec.json.encode(answer.value).decode())
         await self._correct_reservation(day, aside, Spent(calls=usage.calls, tokens=told))
         return answer
-
-    def _least_input_tokens(self, prompt: Prompt, reply: type[Struct]) -> int:
-        """The least number of tokens that the model must read."""
-        shape = json.dumps(msgspec.json.schema(reply))
-        return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
 
     async def _reserve(self, day: date, aside: Spent) -> None:
 

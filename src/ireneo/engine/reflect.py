@@ -40,7 +40,7 @@ from ireneo.memories.reflect import (
     withdrawal_reason,
 )
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.models import LanguageModel, Prompt, Usage
+from ireneo.ports.models import Prompt, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
@@ -67,15 +67,6 @@ def conclude_offline(
     """Conclusions from patterns that recur in `episodes`, some of them `new`, and from changes in `histories`."""
     known = {each.id: each for told in (episodes, *histories) for each in told}
     return _sound_conclusions([(each, "") for each in (*conclude(episodes, new), *value_changes(histories))], known)
-
-
-async def conclude_with_model(
-    model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]
-) -> Conclusions:
-    """The conclusions of a model from `episodes`, without those `concluded` already. Raises ModelError."""
-    prompt = await asyncio.to_thread(_prompt, episodes, concluded)
-    reply = await model.ask(prompt, ReflectReply)
-    return replace(await asyncio.to_thread(_read_reply, reply.value, episodes), usage=reply.usage)
 
 
 def _prompt(episodes: Sequence[Record], concluded: Sequence[str]) -> Prompt:
@@ -189,7 +180,8 @@ def reconsider_stale(tx: Transaction, space: str, now: datetime) -> list[Remembe
         # Archived sources are still valid.
         found = tx.memories.get(space, cited)
         holding = {each.id: each for each in found if each.state == "active"}
-        why = lost_support(record, cited, holding)
+        conclusion = Conclusion(text=record.text, memories=cited)
+        why = withdrawal_reason(conclusion, holding) or unsupported_reason(conclusion, list(holding.values()))
         left = tuple(name for name in cited if name in holding)
         for settled in settle_drafts(tx, space, [_regrounded_draft(record, left, now, why)]):
             if settled.did == "ignored":
@@ -197,12 +189,6 @@ def reconsider_stale(tx: Transaction, space: str, now: datetime) -> list[Remembe
             reason = f"It was given up: {why}" if why else f"{len(left)} of its {len(cited)} sources still carry it."
             out.append(replace(settled, reason=reason))
     return out
-
-
-def lost_support(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
-    """Why a conclusion must be given up, given the sources that are still valid; "" if they suffice."""
-    conclusion = Conclusion(text=record.text, memories=cited)
-    return withdrawal_reason(conclusion, holding) or unsupported_reason(conclusion, list(holding.values()))
 
 
 def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime, why: str) -> MemoryDraft:
@@ -360,7 +346,9 @@ async def _draw_conclusions(models: Models, read: _ReflectionInput) -> tuple[Con
     told = read.material
     if model is not None and len(await asyncio.to_thread(distinct_events, told)) > 1:
         try:
-            asked = await conclude_with_model(model, told, read.concluded)
+            prompt = await asyncio.to_thread(_prompt, told, read.concluded)
+            reply = await model.ask(prompt, ReflectReply)
+            asked = replace(await asyncio.to_thread(_read_reply, reply.value, told), usage=reply.usage)
         except ModelError as error:
             _LOG.warning("%s What recurs is concluded without it.", error)
             failed = str(error)

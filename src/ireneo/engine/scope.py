@@ -282,7 +282,9 @@ class Scope:
         doubtful = record.state in ("disputed", "retired")
         if all(verdicts) and is_standing and not doubtful and not retracted:
             return record
-        return self._settle_visible(record)
+        kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
+        settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
+        return settled.get(record.id)
 
     def _partial_episode(self, record: Record) -> Record | None:
         """Reduce an episode of a story to the sentences that the character heard; None if there are none."""
@@ -315,12 +317,6 @@ class Scope:
         found = self.tx.memories.get(self.space, names) if names else ()
         judged = self._visible_evidence(found)
         return {each.id: all(judged[each.id]) for each in found}
-
-    def _settle_visible(self, record: Record) -> Record | None:
-        """The memory as it would be if only visible evidence had ever been stated under its key."""
-        kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
-        settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
-        return settled.get(record.id)
 
     def _visible_evidence(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
         """For each piece of evidence of each memory whether it may be seen."""

@@ -210,7 +210,11 @@ def passages(
         for part in parts
         for section in part.sections
         for line in section.lines
-        if (text := _line_text(line))
+        if (
+            text := "\n".join(
+                filter(None, (line.subject, line.text, ", ".join(mention.name for mention in line.names)))
+            )
+        )
     ]
     for part in parts:
         for thread in part.threads.opened:
@@ -222,10 +226,6 @@ def passages(
         text = "\n".join(filter(None, (*who, each.text, ", ".join(each.present))))
         out.append(StoryPassage(text=text, position=each.message.position, sources=(each.message.id,)))
     return out
-
-
-def _line_text(line: Line) -> str:
-    return "\n".join(filter(None, (line.subject, line.text, ", ".join(mention.name for mention in line.names))))
 
 
 def format_speeches(spoken: Sequence[SpokenText], room: int, count: Count) -> str:

@@ -629,11 +629,7 @@ def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
         try:
             return await tool(*given, **named)
         except IreneoError as fault:
-            raise ToolError(_without_missing_tools(str(fault))) from fault
+            # Without the hint which verb lists such ids, unless there is a tool of that name.
+            raise ToolError(re.sub(r"; `(?!memories`)[a-z]+` lists [^.;]+", "", str(fault))) from fault
 
     return call
-
-
-def _without_missing_tools(sentence: str) -> str:
-    """Remove from an error the hint which verb to list with, unless there is a tool of that name."""
-    return re.sub(r"; `(?!memories`)[a-z]+` lists [^.;]+", "", sentence)

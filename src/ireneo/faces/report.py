@@ -216,7 +216,10 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
     for lesson in lessons:
         by_project.setdefault(lesson.project, []).append(lesson)
     order = sorted(by_project, key=lambda name: (not name, -len(by_project[name]), name))
-    parts = [_project_section(project, by_project[project]) for project in order]
+    parts = [
+        f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{''.join(map(_lesson, by_project[project]))}</div>"
+        for project in order
+    ]
     note = "Open one to see the passages that it is drawn from."
     return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
@@ -228,10 +231,6 @@ def render_guarded(traps: Sequence[Lesson]) -> str:
     """Render the lessons that are only shown before a call; nothing if there are none."""
     note = "Warnings before a call that needs them: elsewhere they are read in time, or were seen too seldom."
     return section(GUARDED_TITLE, f"<div class='list'>{''.join(map(_lesson, traps))}</div>", note) if traps else ""
-
-
-def _project_section(project: str, lessons: Sequence[Lesson]) -> str:
-    return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{''.join(map(_lesson, lessons))}</div>"
 
 
 def _lesson(lesson: Lesson) -> str:

@@ -54,11 +54,6 @@ def strip_markdown(text: str) -> str:
     return text.replace("`", "").replace("**", "")
 
 
-def strip_separators(text: str) -> str:
-    """Remove thousands separators: ``1,346`` becomes ``1346``."""
-    return _THOUSANDS.sub("", text)
-
-
 def _unescape(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[1], 16))
@@ -174,7 +169,7 @@ def parse_number(text: str) -> tuple[str, str] | None:
 def figure_of(number: str) -> str:
     """Return the figure without its unit and thousands separators."""
     found = _PLAIN_FIGURE.match(number)
-    return strip_separators(found[0]) if found else number
+    return _THOUSANDS.sub("", found[0]) if found else number
 
 
 # Proper names in prose: words whose capital letter is evidence. A capital is none at the beginning of a sentence, in a
@@ -380,7 +375,10 @@ def _verbatim_claims(match: re.Match[str]) -> list[TextClaim]:
     code = match["double"] or match["code"]
     if code is not None:
         return code_claims(code)
-    return _quotation_claims(next(group for group in match.groups() if group is not None).strip())
+    text = next(group for group in match.groups() if group is not None).strip()
+    if len(re.findall(r"[\w.…-]+", text)) < MIN_QUOTED_WORDS:
+        return []
+    return [TextClaim("quotation", text)]
 
 
 def code_claims(code: str) -> list[TextClaim]:
@@ -403,12 +401,6 @@ def code_claims(code: str) -> list[TextClaim]:
 
 _NAMED_CODE = lazy_re(r"[\w.$@:#-]+(?:\((?:…|\.\.\.)?\))?(?:…|\.\.\.)?")
 """A name, or a call of a function by its name with elided arguments."""
-
-
-def _quotation_claims(text: str) -> list[TextClaim]:
-    if len(re.findall(r"[\w.…-]+", text)) < MIN_QUOTED_WORDS:
-        return []
-    return [TextClaim("quotation", text)]
 
 
 def _path_claims(match: re.Match[str]) -> list[TextClaim]:

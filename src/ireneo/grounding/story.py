@@ -194,13 +194,13 @@ class StorySourceIndex:
         if in_words and re.search(rf"\b{re.escape(claim.text.casefold())}\b", self._joined_text):
             return True
         if in_words:
-            return any(value in self._number_values or self._has_figure(str(value)) for _, value in in_words)
+            return any(
+                value in self._number_values or self._evidence.supports(TextClaim("number", str(value)))
+                for _, value in in_words
+            )
         asked = parse_number(claim.text)
         in_full = asked is not None and asked[0].isdigit() and int(asked[0]) in self._number_values
         return in_full or self._evidence.supports(claim)
-
-    def _has_figure(self, figure: str) -> bool:
-        return self._evidence.supports(TextClaim("number", figure))
 
     def _knows_word(self, word: str) -> bool:
         folded = _POSSESSIVE.sub("", word).casefold()

@@ -106,7 +106,10 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failure:
     """Classify the error of a request to the model `name`; the message never contains one of `keys`."""
-    ours = _own_error(error)
+    ours: BaseException | None = error
+    while ours is not None and not isinstance(ours, BadReply):
+        # Not `__context__`: it may be an earlier error that the caller is already handling.
+        ours = ours.__cause__
     if ours is not None:
         return Failure(kind=BadReply, message=f"The answer of {name} {ours}.")
     if isinstance(error, theirs.ModelHTTPError):
@@ -119,15 +122,6 @@ def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failur
     if isinstance(error, theirs.UserError):
         return Failure(kind=BadInput, message=f"{name} can't be asked: {shown(str(error), keys)}")
     return Failure(kind=BadReply, message=f"The answer of {name} is not one that its provider would send.")
-
-
-def _own_error(error: BaseException) -> BadReply | None:
-    """Return our own error if the libraries wrapped one."""
-    at: BaseException | None = error
-    while at is not None and not isinstance(at, BadReply):
-        # Not `__context__`: it may be an earlier error that the caller is already handling.
-        at = at.__cause__
-    return at
 
 
 def _status_failure(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -> Failure:

@@ -498,22 +498,19 @@ class ServerConnection:
         self._in_doubt = False
         if done != "COMMIT":
             raise StoreError(f"{self.place} {UNDONE}")
-        self._notify_workers(locks.busy)
+        # After the commit: NOTIFY inside a transaction serialises all commits of the server.
+        try:
+            for space in locks.busy:
+                self.driver.execute(SQL["tell_of_work"], {"space": space})
+        except psycopg.Error:
+            # The commit is done, and workers also poll.
+            self.close()
 
     def _commit(self, database: PostgresDatabase) -> str | None:
         # On a new connection there would be nothing to commit, and no error either.
         if database.pipe.connection.closed:
             raise psycopg.OperationalError("the connection is lost")
         return database.pipe.execute(SQL["commit"], {}).statusmessage
-
-    def _notify_workers(self, spaces: Iterable[str]) -> None:
-        """Notify workers, after the commit: NOTIFY inside a transaction serialises all commits of the server."""
-        try:
-            for space in spaces:
-                self.driver.execute(SQL["tell_of_work"], {"space": space})
-        except psycopg.Error:
-            # The commit is done, and workers also poll.
-            self.close()
 
     def _was_committed(self, name: str) -> bool:
         """Whether a transaction was committed. Raises Unreachable if the server can't tell."""

@@ -69,18 +69,14 @@ def claim_code(cue: str, category: str) -> str:
     if cue.startswith("told: "):
         return f"model: {cue.removeprefix('told: ')}"
     if " ⇒ " in cue:
-        return _failure(cue)
+        action, _, rest = cue.partition(" ⇒ ")
+        fault, over, remedy = rest.partition(" → ")
+        if action.endswith(" unread"):
+            action = f"{action.removesuffix(' unread')} <unread>"
+        return f"{action} ⇒ {_FAULTS.get(fault, fault)}{over}{_remedy(remedy)}"
     if category == "procedural" and " after " in cue:
         return cue.replace(" after ", " <after> ", 1)
     return _fact(cue) if category == "factual" else cue
-
-
-def _failure(cue: str) -> str:
-    action, _, rest = cue.partition(" ⇒ ")
-    fault, over, remedy = rest.partition(" → ")
-    if action.endswith(" unread"):
-        action = f"{action.removesuffix(' unread')} <unread>"
-    return f"{action} ⇒ {_FAULTS.get(fault, fault)}{over}{_remedy(remedy)}"
 
 
 def _remedy(label: str) -> str:

@@ -105,7 +105,10 @@ class Proxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request as long as its client waits."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            while (await receive())["type"] != "lifespan.shutdown":
+                await send({"type": "lifespan.startup.complete"})
+            await self.settle()
+            await send({"type": "lifespan.shutdown.complete"})
             return
         body = await _body(receive)
         if body is None:
@@ -126,13 +129,6 @@ class Proxy:
         """Wait until the running tasks are done."""
         while self._running:
             await asyncio.wait(self._running)
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """Serve the lifespan of the application."""
-        while (await receive())["type"] != "lifespan.shutdown":
-            await send({"type": "lifespan.startup.complete"})
-        await self.settle()
-        await send({"type": "lifespan.shutdown.complete"})
 
     async def _answer(self, scope: Scope, body: bytes, send: Send) -> None:
         given: Headers = list(scope["headers"])

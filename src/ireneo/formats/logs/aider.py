@@ -342,7 +342,12 @@ class _Chat:
         self.cwd = (place["told"] or place["dir"] or place["repo"]).rstrip("/") if place else ""
         for speaker, lines in found:
             if speaker == "user":
-                self.add_user_text("\n".join(lines).strip("\n"))
+                text = "\n".join(lines).strip("\n")
+                self.waiting = []
+                if text.strip():
+                    # A command to aider itself is no message to the model.
+                    to_aider = _COMMAND.match(text) and not _TO_MODEL.match(text)
+                    self.add_draft("user", [Text(text=text)], "injected" if to_aider else "spoken")
             elif speaker == "model":
                 self.add_reply(lines)
             else:
@@ -356,13 +361,6 @@ class _Chat:
 
     def add_draft(self, role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
         self.drafts.append(Draft(role=role, parts=tuple(parts), origin=origin, at=self.at))
-
-    def add_user_text(self, text: str) -> None:
-        """Add the user's words; a command to aider itself is no message to the model."""
-        self.waiting = []
-        if text.strip():
-            to_aider = _COMMAND.match(text) and not _TO_MODEL.match(text)
-            self.add_draft("user", [Text(text=text)], "injected" if to_aider else "spoken")
 
     def add_reply(self, lines: Sequence[str]) -> None:
         """Add a reply, with its edits as calls."""

@@ -477,7 +477,13 @@ def _chatgpt_draft(message: Document, call: Call | None) -> Draft:
     if kind == "user_editable_context":
         given = (string(content.get(key)) for key in ("user_profile", "user_instructions"))
         return _chat_draft("system", "\n\n".join(filter(None, given)), at=at, id=id)
-    text, media = _chatgpt_content(content)
+    parts = content.get("parts")
+    listed = parts if isinstance(parts, list) else [content.get("text"), content.get("result")]
+    texts = [each for each in listed if isinstance(each, str)]
+    texts += [text for each in objects(listed) if (text := string(each.get("text")))]
+    pointers = [pointer for each in objects(listed) if (pointer := string(each.get("asset_pointer")))]
+    text = "\n".join(filter(None, texts))
+    media = [Media(media_type="application/octet-stream", url=each) for each in pointers]
     recipient = string(message.get("recipient")) or "all"
     if kind in _ASIDE or not (text.strip() or media):
         return _chat_draft(role, "")
@@ -493,15 +499,6 @@ def _chatgpt_draft(message: Document, call: Call | None) -> Draft:
     hidden = bool(mapping(message.get("metadata")).get("is_visually_hidden_from_conversation"))
     origin: Origin = "injected" if role == "tool" or (hidden and role == "user") else "spoken"
     return _chat_draft("user" if role == "tool" else role, text, at=at, id=id, origin=origin, media=media)
-
-
-def _chatgpt_content(content: Document) -> tuple[str, Sequence[Media]]:
-    parts = content.get("parts")
-    listed = parts if isinstance(parts, list) else [content.get("text"), content.get("result")]
-    texts = [each for each in listed if isinstance(each, str)]
-    texts += [text for each in objects(listed) if (text := string(each.get("text")))]
-    pointers = [pointer for each in objects(listed) if (pointer := string(each.get("asset_pointer")))]
-    return "\n".join(filter(None, texts)), [Media(media_type="application/octet-stream", url=each) for each in pointers]
 
 
 DISCORD = "discord"

@@ -348,16 +348,12 @@ def _speech_drafts(speech: _SpeechHeading | None, said: Sequence[str]) -> Iterat
     if speech is None:
         yield from _paragraphs(said)
         return
-    text = _join_paragraphs(said)
+    blocks = re.split(r"\n\s*\n", "\n".join(said))
+    text = "\n\n".join(_unwrap(block.strip("\n").split("\n")) for block in blocks if block.strip())
     if text:
         at = parse_time(speech.time)
         besides = {"time": speech.time} if speech.time and at is None else None
         yield _speech_draft(speech.name, text, at=at, besides=besides)
-
-
-def _join_paragraphs(said: Iterable[str]) -> str:
-    blocks = re.split(r"\n\s*\n", "\n".join(said))
-    return "\n\n".join(_unwrap(block.strip("\n").split("\n")) for block in blocks if block.strip())
 
 
 def _unwrap(block: Sequence[str]) -> str:
@@ -426,7 +422,9 @@ class _Reader:
                 yield from self._read_message(value, fields, number, episode, at)
             elif inner := [key for key, item in value.items() if _holds_speeches(item)]:
                 for key in inner:
-                    yield from self.read(value[key], number, episode, _time_beside(value, key) or at)
+                    # The time of the list may be under a key beside it, such as "session_1_date_time".
+                    times = (parse_time(value.get(f"{key}_{name}")) for name in _TIMES)
+                    yield from self.read(value[key], number, episode, next(filter(None, times), at))
             else:
                 self._faults.append(line_fault(number, "holds an object without a text; it was left out."))
         else:
@@ -506,11 +504,6 @@ def _is_speech(value: dict[str, object]) -> bool:
     # With a role and a content it is a message to a model.
     model = "role" in known and "content" in known
     return author and any(_words_of(known.get(key)) for key in _SURE_TEXTS) and not model
-
-
-def _time_beside(value: Document, key: str) -> datetime | None:
-    """Return the time of the list under `key`, from a key next to it such as "session_1_date_time"."""
-    return next(filter(None, (parse_time(value.get(f"{key}_{name}")) for name in _TIMES)), None)
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:

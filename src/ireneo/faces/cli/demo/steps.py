@@ -224,7 +224,10 @@ def _open(stage: Stage, cut: Cut) -> None:
 
 def _go_back(stage: Stage, cut: Cut) -> None:
     with open_existing(HERE) as memory:
-        to = _before_the_dead_end(memory)
+        # The last message of the first turn: the dead end is in the second one.
+        (id,) = [info.key.session for info in memory.sessions() if info.key.session.startswith(SESSION)]
+        messages = memory.session(id).messages()
+        to = [message.id for message in messages if message.turn == 1][-1]
     stage.step(
         "Go back",
         f"In its second turn the agent tried a way that led nowhere, {DEAD_END}. "
@@ -300,13 +303,6 @@ def _point_on(stage: Stage) -> None:
 def _context(budget: int, named: str = SESSION) -> Cut:
     with open_existing(HERE) as memory:
         return cut_stored(memory, named, budget)
-
-
-def _before_the_dead_end(memory: Memory) -> str:
-    """The last message of the first turn: the dead end is in the second turn."""
-    (id,) = [info.key.session for info in memory.sessions() if info.key.session.startswith(SESSION)]
-    messages = memory.session(id).messages()
-    return [message.id for message in messages if message.turn == 1][-1]
 
 
 def _times(cut: Cut) -> str:

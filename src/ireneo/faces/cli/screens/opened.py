@@ -117,7 +117,13 @@ def _show_expanded(screen: Console, opened: ireneo.Expanded, session: str) -> No
     screen.print()
     if not opened.messages:
         for part in opened.parts:
-            _show_part(screen, part)
+            place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
+            screen.print(
+                Text(f"  {short(part.id)}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True
+            )
+            for line in part.lines("story")[:3]:
+                write(screen, f"    {printable(line.text)}")
+            screen.print()
     for message in opened.messages:
         _show_message(screen, message, None if len(opened.messages) == 1 else MOST_LINES)
 
@@ -140,15 +146,6 @@ def _written_by(block: ireneo.Summary) -> str:
     if writing.disputes:
         said.append(f"in view of {counted(len(writing.disputes), 'dispute')}")
     return " · ".join(said)
-
-
-def _show_part(screen: Console, part: ireneo.Summary) -> None:
-    """Show one of the finer summaries of a stretch that is too long to open at once."""
-    place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
-    screen.print(Text(f"  {short(part.id)}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
-    for line in part.lines("story")[:3]:
-        write(screen, f"    {printable(line.text)}")
-    screen.print()
 
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
