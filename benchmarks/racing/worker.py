@@ -12,9 +12,8 @@ from msgspec import Struct
 from ireneo.adapters.opening import open_store
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.view import ContextOptions
-from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
-from ireneo.engine.models import Limits, Models
+from ireneo.engine.models import Limits, Models, Worker
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult

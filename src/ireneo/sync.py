@@ -39,7 +39,6 @@ from typing import (
 import ireneo.wiring as wiring
 from ireneo.engine import expand as engine_expand
 from ireneo.engine import memory as engine_memory
-from ireneo.engine import scratchpad as engine_scratchpad
 from ireneo.engine import session as engine_session
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext
 from ireneo.engine.session import ContextSettings
@@ -198,7 +197,7 @@ def _called(verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Call
     return cast("Callable[Concatenate[Any, P], R]", call)
 
 
-class Scratchpad(_Twin[engine_scratchpad.Scratchpad]):
+class Scratchpad(_Twin[engine_session.Scratchpad]):
     """The scratchpad of a task; made by `Memory.scratchpad`."""
 
     @property
@@ -206,10 +205,10 @@ class Scratchpad(_Twin[engine_scratchpad.Scratchpad]):
         """The task that it belongs to."""
         return self._twin.task
 
-    read = _called(engine_scratchpad.Scratchpad.read)
-    write = _called(engine_scratchpad.Scratchpad.write)
-    finish = _called(engine_scratchpad.Scratchpad.finish)
-    drop = _called(engine_scratchpad.Scratchpad.drop)
+    read = _called(engine_session.Scratchpad.read)
+    write = _called(engine_session.Scratchpad.write)
+    finish = _called(engine_session.Scratchpad.finish)
+    drop = _called(engine_session.Scratchpad.drop)
 
 
 class Session(_Twin[engine_session.Session]):

@@ -22,10 +22,9 @@ from ireneo.engine.notes import NotesTaken
 from ireneo.engine.reflect import ReflectionResult
 from ireneo.engine.remember import ArchiveCandidate, Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
-from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.searching import EmbedReport
 from ireneo.engine.secrets import SecretCounts, SecretPlace, Secrets
-from ireneo.engine.session import ContextSettings
+from ireneo.engine.session import ContextSettings, Scratchpad
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.work import WorkKind
 from ireneo.engine.writing import WritingOutcome

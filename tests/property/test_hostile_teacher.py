@@ -13,7 +13,7 @@ from tests.property.hostile.model import ERROR_TEXTS, OTHER_LANGUAGES
 
 import ireneo
 from ireneo import Memory
-from ireneo.engine.lesson_evidence import MOST_WHY_WORDS, MOST_WORDS
+from ireneo.engine.synthesis import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.grounding.check import is_error_text
 from ireneo.grounding.claims import has_instruction

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ireneo import Draft
 from ireneo.engine.intake import BATCH, IntakeReader
-from ireneo.engine.leasing import Worker
+from ireneo.engine.models import Worker
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
 from ireneo.memories.facts import cardinality_of

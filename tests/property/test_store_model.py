@@ -25,7 +25,7 @@ from ireneo.log.message import Message, chain, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, Spent, Store, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.material import DAY, MINUTE, NOON, count, noted, rebuilt, summarise
+from ireneo.testing.conformance.check import DAY, MINUTE, NOON, count, noted, rebuilt, summarise
 
 KEYS = [SessionKey("mine", "s"), SessionKey("yours", "s"), SessionKey("mine", "t")]
 FAMILIES = ["one", "two"]

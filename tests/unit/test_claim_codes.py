@@ -11,7 +11,7 @@ import pytest
 
 import ireneo
 from ireneo import Memory
-from ireneo.adapters.sqlite.claim_codes import claim_code
+from ireneo.adapters.sqlite.opening import claim_code
 from ireneo.formats.logs.format import log_format
 from ireneo.lessons import observe, traps
 

@@ -19,7 +19,7 @@ from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
 from ireneo.memories.record import Record
 from ireneo.ports.store import Store, Transaction
-from ireneo.testing.conformance.material import SPACE, learned, say, tell
+from ireneo.testing.conformance.check import SPACE, learned, say, tell
 
 NAME = "letters:26"
 

@@ -23,7 +23,7 @@ from ireneo.log.tree import Annotation, annotation_id
 from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.summaries.policy import RUNNING
 from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
-from ireneo.testing.conformance.material import observed, ran, read_from
+from ireneo.testing.conformance.check import observed, ran, read_from
 from ireneo.testing.scripted import ManualClock
 from ireneo.types import Examined
 

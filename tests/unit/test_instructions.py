@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.lessons import MOST_LINES, instructions, page_section, without_repeats
 from ireneo.faces.cli.files import write_file
-from ireneo.faces.cli.instructions import (
+from ireneo.faces.cli.review import (
     BEGINS,
     commands_of,
     difference,

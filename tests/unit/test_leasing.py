@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.leasing import FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Worker
+from ireneo.engine.models import FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Worker
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease
 from ireneo.testing.scripted import ManualClock

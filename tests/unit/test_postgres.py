@@ -27,7 +27,7 @@ from ireneo.log.message import Draft, Text
 from ireneo.log.tree import SessionKey
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import Transaction
-from ireneo.testing.conformance.material import SPACE, learned
+from ireneo.testing.conformance.check import SPACE, learned
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OF_NO_SPACE = frozenset(

@@ -18,7 +18,7 @@ from ireneo.log.message import Draft, Message, Text
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance import check_store
-from ireneo.testing.conformance.material import after
+from ireneo.testing.conformance.check import after
 
 KEY = SessionKey("mine", "talk")
 

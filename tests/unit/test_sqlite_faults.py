@@ -13,7 +13,7 @@ from ireneo.adapters.sql.search import MOST_NAMED
 from ireneo.adapters.sql.upkeep import SENTENCES
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.ports.store import Transaction
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     KEY,
     MINUTE,
     NOON,

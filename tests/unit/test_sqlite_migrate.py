@@ -16,7 +16,7 @@ from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     DAY,
     KEY,
     MINUTE,

@@ -16,7 +16,7 @@ from ireneo.adapters.sqlite.store import SqliteDatabase
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
 from ireneo.ports.store import Store, Transaction
-from ireneo.testing.conformance.material import KEY, SPACE, after, aside, learned, numbered, say, tell, tell_after
+from ireneo.testing.conformance.check import KEY, SPACE, after, aside, learned, numbered, say, tell, tell_after
 
 ELSEWHERE = SessionKey("elsewhere", "s")
 MESSAGES = after(None, [aside("Ana", "a whale"), *numbered(6), *say("\u2026")])

@@ -8,7 +8,7 @@ import apsw
 
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.log.tree import SessionKey
-from ireneo.testing.conformance.material import KEY, numbered, say, tell, tell_after
+from ireneo.testing.conformance.check import KEY, numbered, say, tell, tell_after
 
 
 def segments(path: Path) -> list[tuple[object, ...]]:

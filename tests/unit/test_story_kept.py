@@ -9,7 +9,7 @@ import pytest
 from tests.progress import progress_of
 
 import ireneo
-from ireneo.engine.leasing import LEASE_SECONDS, Worker
+from ireneo.engine.models import LEASE_SECONDS, Worker
 from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
 from ireneo.log.tree import SessionKey

@@ -16,9 +16,8 @@ from tests.story_parts import replied
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import text_id
-from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
-from ireneo.engine.models import Models
+from ireneo.engine.models import Models, Worker
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import stretch_of, write_text
 from ireneo.engine.work import SpaceWork, SummaryWork, TextWriter, WorkResult

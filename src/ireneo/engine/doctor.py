@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.context.story import PASSING
 from ireneo.engine.context import text_id
-from ireneo.engine.leasing import VISIT
+from ireneo.engine.models import VISIT
 from ireneo.engine.tree import TreePath, all_annotations, tree_paths
 from ireneo.errors import BadInput, MessageNotFound, NotFound, ReadOnlyStore, StoreBusy, StoreError
 from ireneo.language.topics import Voice

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.context import was_erased
-from ireneo.engine.leasing import Worker
+from ireneo.engine.models import Worker
 from ireneo.engine.provenance import is_source
 from ireneo.engine.reading import (
     LONGEST_ANSWER,

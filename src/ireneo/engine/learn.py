@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.check import observations_by_cue
 from ireneo.engine.erasure import remove_memories
-from ireneo.engine.leasing import Worker
+from ireneo.engine.models import Worker
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import same_repository, session_project

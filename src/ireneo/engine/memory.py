@@ -35,8 +35,8 @@ from ireneo.engine.forget import ErasureReceipt, forget
 from ireneo.engine.imports import Imported, JoinedImport, LabelOf, format_of, import_sessions, new_name, stored_name
 from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.learn_logs import GivenLog, LearnStep, LogLearner
-from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.lessons import Lesson, Verdict, review
+from ireneo.engine.models import LEASE_SECONDS, Worker
 from ireneo.engine.named import record_use
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import ReflectionResult, reflect
@@ -66,10 +66,9 @@ from ireneo.engine.reports import (
 )
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, add_projects, memories_named, project_asked, set_projects, stated_project
-from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.searching import TOGETHER, EmbedReport, VectorCache, embed_missing
 from ireneo.engine.secrets import Secrets, secrets
-from ireneo.engine.session import Session, session_at
+from ireneo.engine.session import Scratchpad, Session, session_at
 from ireneo.engine.work import SpaceWork, WorkResult
 from ireneo.errors import BadInput, StoreError, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName

@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader, due_ahead, is_pruned, store_summaries, write_ahead
 from ireneo.engine.intake import EpisodeReader, IntakeReader, IntakeResult
-from ireneo.engine.leasing import FIRST_WAIT_SECONDS, VISIT, VISIT_SECONDS, Worker
-from ireneo.engine.models import Models
+from ireneo.engine.models import FIRST_WAIT_SECONDS, VISIT, VISIT_SECONDS, Models, Worker
 from ireneo.engine.notes import check_not_erased, keep_texts
 from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.remember import archive

@@ -37,8 +37,8 @@ from ireneo.adapters.sql.database import (
     write_json,
     writes,
 )
-from ireneo.adapters.sql.leases import FAR, FAR_LEASE, SqlLeases, check_holder
 from ireneo.adapters.sql.search import SqlVectors
+from ireneo.adapters.sql.summaries import FAR, FAR_LEASE, SqlLeases, check_holder
 from ireneo.adapters.sql.upkeep import SqlUpkeep
 from ireneo.errors import NewerDatabase, NotADatabase, StoreError
 from ireneo.log.tree import SessionKey

@@ -1,19 +1,19 @@
-"""Opens a SQLite file: creates it, migrates it, and indexes again what an earlier version wrote."""
+"""Opens a SQLite file: creates it, migrates it, and converts or indexes again what an earlier version wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 import apsw
+import msgspec
 from msgspec.structs import replace
 
-from ireneo.adapters.sql.database import Migration, read_migrations
+from ireneo.adapters.sql.database import Bindings, Database, Migration, read_migrations, with_checksum, write_json
 from ireneo.adapters.sql.search import forget_words, index_session, reindex_memories
-from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.store import (
     READERS,
     BusyHandler,
@@ -40,15 +40,12 @@ Durability = Literal["full", "normal"]
 """The durability of commits: with "full" they survive a power failure, with "normal" only the end of the process."""
 
 
-STEPS: Mapping[int, Callable[[SqliteDatabase], None]] = {10: rename_claims}
-"""The code of migrations that runs besides their SQL, by number."""
-
-
 @cache
 def load_migrations() -> tuple[Migration, ...]:
     """The migrations that ship with the package, ordered by number."""
     found = read_migrations(Path(__file__).with_name("migrations"))
-    return tuple(replace(each, step=STEPS.get(each.number)) for each in found)
+    # Claims of old databases are renamed in code.
+    return tuple(replace(each, step=rename_claims) if each.number == 10 else each for each in found)
 
 
 @cache
@@ -263,3 +260,94 @@ async def migrate_sqlite(path: str | PathLike[str], *, dry_run: bool) -> Migrate
         await (await open_sqlite(place)).close()
     applied = tuple(each.name for each in due)
     return Migrated(before=max(held, default=0), after=load_migrations()[-1].number, applied=applied)
+
+
+# The names that claims had before they had codes, for databases of that time. The tables must stay as they were then.
+
+_OF_KIND = {"semantic": "factual", "procedural": "procedural", "failure": "failure"}
+_RECORD = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_OBSERVATION = (
+    *("space", "cue", "at", "session", "category", "project", "held", "broke", "tokens", "record", "checksum"),
+)
+_LESSON = (
+    *("space", "id", "kind", "key", "state", "archived", "subject", "task_type", "at", "recorded"),
+    *("unreflected", "stale", "cue", "record", "checksum"),
+)
+"""The columns that are read, in their order."""
+_FAULTS = {
+    "any error": "<any>",
+    "found nothing": "<nothing>",
+    "timed out": "<timeout>",
+    "tests failed": "<tests>",
+    "no error named": "<silent>",
+}
+_REMEDIES = {"more lines": "more-lines", "less of it": "less", "more files": "more-files"}
+_COMMANDS = {
+    "the formatter": "formatter",
+    "the linter": "linter",
+    "the generator": "generator",
+    "the integration tests": "integration",
+    "the tests": "tests",
+    "the checks": "checks",
+    "the build": "build",
+}
+
+
+def rename_claims(database: Database) -> None:
+    """Replace the name of every stored claim by its code, in the observations of runs and in the lessons."""
+    for values in database.rows("observations_to_rename"):
+        row = dict(zip(_OBSERVATION, values, strict=True))
+        _rename(database, "sightings", "rename_observation", row, str(row["category"]))
+    for values in database.rows("lessons_to_rename"):
+        row = dict(zip(_LESSON, values, strict=True))
+        _rename(database, "memories", "rename_lesson", row, _OF_KIND.get(str(row["kind"]), ""))
+
+
+def _rename(database: Database, table: str, query: str, row: Bindings, category: str) -> None:
+    was = str(row["cue"])
+    code = claim_code(was, category)
+    if code == was:
+        return
+    kept = row.pop("checksum")
+    sound = kept is not None and kept == with_checksum(table, row)["checksum"]
+    record = _RECORD.decode(str(row["record"]))
+    record["cue"] = msgspec.Raw(msgspec.json.encode(code))
+    new = with_checksum(table, {**row, "cue": code, "record": write_json(record)})
+    # A row that didn't match its checksum before must not match it now.
+    database.change(query, **{**new, "checksum": new["checksum"] if sound else kept, "was": was})
+
+
+def claim_code(cue: str, category: str) -> str:
+    """Return the code for a claim's old name; a name that no rule made is returned unchanged."""
+    if cue.startswith("told: "):
+        return f"model: {cue.removeprefix('told: ')}"
+    if " ⇒ " in cue:
+        action, _, rest = cue.partition(" ⇒ ")
+        fault, over, remedy = rest.partition(" → ")
+        if action.endswith(" unread"):
+            action = f"{action.removesuffix(' unread')} <unread>"
+        return f"{action} ⇒ {_FAULTS.get(fault, fault)}{over}{_remedy(remedy)}"
+    if category == "procedural" and " after " in cue:
+        return cue.replace(" after ", " <after> ", 1)
+    return _fact(cue) if category == "factual" else cue
+
+
+def _remedy(label: str) -> str:
+    for word in ("first", "alone"):
+        if label.endswith(f" {word}"):
+            return f"{word}:{label.removesuffix(f' {word}')}"
+    for word in ("with", "without", "no"):
+        if label.startswith(f"{word} "):
+            return f"{word}:{label.removeprefix(f'{word} ')}"
+    if swapped := re.fullmatch(r"(-\S+) for (-\S+)", label):
+        return f"swap:{swapped[2]}:{swapped[1]}"
+    return _REMEDIES.get(label, label)
+
+
+def _fact(cue: str) -> str:
+    if found := re.fullmatch(r"(.*): command of (the [a-z ]+): (.*)", cue, re.S):
+        code = _COMMANDS.get(found[2])
+        return f"{found[1]} <command:{code}> {found[3]}" if code else cue
+    if found := re.fullmatch(r"(.*): place of (.*?): (.*)", cue, re.S):
+        return f"{found[1]} <place> {found[2]}: {found[3]}"
+    return cue

@@ -371,7 +371,7 @@ def _project_of(memory: Memory, exporting: Exporting) -> str | None:
 
     Raises BadInput if the lessons are of another project, so that the rules of two projects are never mixed.
     """
-    from ireneo.faces.cli.instructions import repository_of
+    from ireneo.faces.cli.review import repository_of
 
     repository = exporting.repo or repository_of(cast("Path", exporting.export))
     named = project_named(str(repository.resolve()))
@@ -390,7 +390,7 @@ def _export_lessons(
     file: Path, found: Sequence[Lesson], exporting: Exporting, since: datetime | None, project: str | None
 ) -> list[Lesson]:
     """Write the most useful lessons into `file`, or show what that would change; returns them."""
-    from ireneo.faces.cli.instructions import (
+    from ireneo.faces.cli.review import (
         INSTRUCTIONS,
         commands_of,
         difference,

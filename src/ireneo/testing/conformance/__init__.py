@@ -34,11 +34,10 @@ from ireneo.testing.conformance.check import (
     checks_in,
     run_checks,
 )
-from ireneo.testing.conformance.leases import LeaseChecks
+from ireneo.testing.conformance.leases import LeaseChecks, SpaceChecks
 from ireneo.testing.conformance.log import LogChecks
 from ireneo.testing.conformance.memories import MemoryChecks, RunChecks
 from ireneo.testing.conformance.search import SearchChecks, VectorChecks
-from ireneo.testing.conformance.spaces import SpaceChecks
 from ireneo.testing.conformance.summaries import SummaryChecks
 from ireneo.testing.conformance.transactions import SharingChecks, TransactionChecks
 from ireneo.testing.conformance.upkeep import ErasureChecks, UpkeepChecks

@@ -8,13 +8,15 @@ from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo
-from ireneo.testing.conformance.check import Place, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     KEY,
     NOWHERE,
     SPACE,
+    Place,
     after,
     aside,
+    expect,
+    expect_error,
     numbered,
     read_path,
     say,

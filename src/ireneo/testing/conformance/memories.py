@@ -16,17 +16,19 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Store, Transaction
-from ireneo.testing.conformance.check import Place, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     KEY,
     MINUTE,
     NOON,
     SPACE,
     BrokenOffError,
+    Place,
     break_off,
     cited,
     erase_session,
     erase_space,
+    expect,
+    expect_error,
     learned,
     numbered,
     observed,

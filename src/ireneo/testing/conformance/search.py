@@ -25,15 +25,17 @@ from ireneo.memories.index import (
 from ireneo.memories.record import Record
 from ireneo.ports.memories import FoundSession, IndexName, IndexSize, VectorChanges
 from ireneo.ports.store import Store, Transaction
-from ireneo.testing.conformance.check import Place, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     KEY,
     NOWHERE,
     SPACE,
     BrokenOffError,
+    Place,
     after,
     aside,
     break_off,
+    expect,
+    expect_error,
     learned,
     numbered,
     say,

@@ -11,12 +11,14 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationId, SessionKey
 from ireneo.ports.store import Rebuild, Span, Transaction
 from ireneo.summaries.summary import Summary, SummaryId, Writing
-from ireneo.testing.conformance.check import Place, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     KEY,
     SPACE,
     SUMMARIZER,
+    Place,
     after,
+    expect,
+    expect_error,
     noted,
     numbered,
     rebuilt,

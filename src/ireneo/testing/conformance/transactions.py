@@ -15,18 +15,23 @@ from ireneo.log.message import Message, MessageId, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, Rebuild, SessionInfo, Spent, Store, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.check import PATIENCE_SECONDS, Again, Place, UnmetError, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     DAY,
     KEY,
     MINUTE,
     NOON,
     NOWHERE,
+    PATIENCE_SECONDS,
     SPACE,
     SUMMARIZER,
+    Again,
     BrokenOffError,
+    Place,
+    UnmetError,
     after,
     break_off,
+    expect,
+    expect_error,
     learned,
     noted,
     numbered,

@@ -14,8 +14,7 @@ from ireneo.log.message import ERASED, Draft, Message, Text, erase, head_of
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Pruned, Spent, Store, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.check import Place, expect, expect_error
-from ireneo.testing.conformance.material import (
+from ireneo.testing.conformance.check import (
     DAY,
     KEY,
     MINUTE,
@@ -23,10 +22,13 @@ from ireneo.testing.conformance.material import (
     SPACE,
     SUMMARIZER,
     BrokenOffError,
+    Place,
     aside,
     break_off,
     erase_session,
     erase_space,
+    expect,
+    expect_error,
     learned,
     noted,
     numbered,

@@ -1,1 +1,1 @@
--- Claims are named by codes and no longer by words; `claim_codes.py` gives those that are stored their new names.
+-- Claims are named by codes and no longer by words; `rename_claims` gives those that are stored their new names.
