@@ -119,8 +119,6 @@ def _listen() -> set[tuple[str | bytes, int, Path, int]]:
 
     def heard(source: str | bytes | Callable[[], str | bytes], flags: int = 0) -> object:
         frame = sys._getframe(1)
-        if frame.f_code.co_name == "__new__":  # Of a topic: `of_topics` has it.
-            return real(source, flags)
         # A module may make its patterns by a function of its own or of another one; what is made of data is made when
         # `_make_all` asks for it.
         while frame.f_back and frame.f_code.co_name != "<module>" and frame.f_back.f_code is not _make_all.__code__:

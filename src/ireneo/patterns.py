@@ -15,6 +15,12 @@ T = TypeVar("T")
 class _Pattern(Generic[AnyStr]):
     """Stands for a compiled pattern; methods are cached as attributes once used, so that later calls are as fast."""
 
+    # Without a dictionary each: there are thousands, and the garbage collector looks at every one.
+    __slots__ = (
+        *("_compiled", "_flags", "_source", "findall", "finditer", "flags", "fullmatch", "groupindex", "groups"),
+        *("match", "pattern", "scanner", "search", "split", "sub", "subn"),
+    )
+
     def __init__(self, source: AnyStr | Callable[[], AnyStr], flags: int) -> None:
         self._source: AnyStr | Callable[[], AnyStr] = source
         self._flags = flags

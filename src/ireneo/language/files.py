@@ -64,19 +64,20 @@ class Patterns(tuple[str, ...]):
     pattern: str
     _around: str
     _flags: int
-    _any: re.Pattern[str]
 
     def __new__(cls, around: str = "{}", flags: int = re.IGNORECASE, *, rows: Iterable[str] = ()) -> Patterns:
         """`rows` with what stands around them."""
         made = super().__new__(cls, rows)
         made._around, made._flags = around, flags
-        made._any = lazy_re(lambda: around.replace("{}", any_of(made)), flags)
         return made
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("_"):
+        if name == "_any":
+            value: object = re.compile(self._around.replace("{}", any_of(self)), self._flags)
+        elif name.startswith("_"):
             raise AttributeError(name)
-        value = getattr(self._any, name)
+        else:
+            value = getattr(self._any, name)
         setattr(self, name, value)
         return value
 

@@ -146,12 +146,12 @@ def _capitalised_common_words() -> frozenset[str]:
 
 
 @cached_data
-def _forms_by_word() -> dict[str, list[str]]:
+def _forms_by_word() -> dict[str, tuple[str, ...]]:
     """Map each word that shows a form of its sentence to these forms."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for form, words in of_language(WordForms, "en").shows.items():
         for word in words:
-            found.setdefault(word, []).append(f"@{form}")
+            found[word] = (*found.get(word, ()), f"@{form}")
     return found
 
 

@@ -100,10 +100,10 @@ def _by_form(rows: Iterable[str]) -> dict[str, str]:
 
 
 @cached_data
-def _irregular_forms() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _irregular_forms() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
     for form, base in base_forms().items():
-        found.setdefault(base, []).append(form)
+        found[base] = (*found.get(base, ()), form)
     return found
 
 

@@ -89,11 +89,11 @@ def _tense(clause: str, language: str) -> str:
 
 
 @cached_data
-def _life_areas() -> dict[str, list[str]]:
+def _life_areas() -> dict[str, tuple[str, ...]]:
     """The areas of life of the words that name or state something in them."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for areas in (topic(Serving).asks, topic(Serving).tells):
         for area, words in areas.items():
             for word in words:
-                found.setdefault(word, []).append(area)
+                found[word] = (*found.get(word, ()), area)
     return found

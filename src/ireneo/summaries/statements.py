@@ -421,16 +421,21 @@ def _cue_index() -> _CueIndex:
     return _CueIndex(words, phrases)
 
 
+_NO_CUES: Counter[CueKind] = Counter()
+"""One for the many sentences without any: the garbage collector looks at each that is cached."""
+
+
 @lru_cache(maxsize=1_024)
 def _count_cues(said: str) -> Counter[CueKind]:
     """How many words or phrases of each kind of cue a sentence contains."""
-    cues, found = _cue_index(), Counter[CueKind]()
+    cues = _cue_index()
+    found: Counter[CueKind] = Counter()
     words = _CUE_WORD.findall(said.lower().replace("’", "'"))
     text = f" {' '.join(words)} "
     for word in words:
         found.update(cues.words.get(word, ()))
         found.update(kind for phrase, kind in cues.phrases.get(word, ()) if phrase in text)
-    return found
+    return found or _NO_CUES
 
 
 _CUE_WORD = lazy_re(r"[^\W\d_][\w']*")
