@@ -106,14 +106,6 @@ we want integration tests, not mocks
 that is wrong, just use the ledger tool for exports as per @rules/exports.md
 Wir wollen keine Adressen von Kunden in unseren Protokollen
 Muss ich dir immer wieder sagen, dass du die Testdaten nicht anfassen sollst?""".splitlines()
-RECORDED = """\
-create a rule that says to add a failing test before any bug of a reader is mended
-Can you update CLAUDE.md to specify that imports go through the queue?
-Update the Copilot instructions so agents know to open the ledger every time
-make a rule to record what we learned re running the queue without the cache
-note that as a rule, we organize the logic of the readers in modules
-make sure to split readers into their own directories
-use `ledger-queue` instead of bull-queue""".splitlines()
 ALIKE = """\
 you're wrong about the cache, it is shared, because both workers mount the same volume
 why didnt you switch into the checkout of the ledger?
@@ -275,11 +267,6 @@ def test_what_was_said_once_is_told_where_it_says_what_it_is_about() -> None:
 
 @pytest.mark.parametrize("said", OUTRIGHT)
 def test_a_form_that_leaves_no_doubt_needs_no_other_sign(said: str) -> None:
-    assert is_general_ruling(said)
-
-
-@pytest.mark.parametrize("said", RECORDED)
-def test_what_is_to_be_written_down_as_a_rule_binds(said: str) -> None:
     assert is_general_ruling(said)
 
 

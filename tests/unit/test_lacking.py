@@ -1,52 +1,20 @@
-"""What is not installed where a project is worked on, which tests take too long, what a commit runs: facts of it."""
+"""Which tests of a project take too long, and what a commit runs there."""
 
 from __future__ import annotations
 
 from tests.golden.material import run
-from tests.unit.lesson_runs import a_run, no_pytest, observations
+from tests.unit.lesson_runs import a_run, observations
 
 from ireneo.lessons.lessons import is_worth_a_lesson
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
-NO_YAML = "Traceback (most recent call last):\n  File \"rows.py\", line 1\nModuleNotFoundError: No module named 'yaml'"
 LATE = "ran for 60 seconds\nCommand timed out after 60 seconds"
 
 
 def facts(sort: str, *drafts: list[Draft], runs: int = 2) -> list[Observation]:
     seen = observations(*(a_run(*drafts, session=f"run{number}") for number in range(runs)))
     return next((each for cue, each in seen.items() if f"<{sort}>" in cue), [])
-
-
-def test_a_program_that_two_runs_missed_is_not_installed() -> None:
-    seen = facts("missing", no_pytest())
-    assert is_worth_a_lesson(seen)
-    assert seen[0].text == "`pytest` is not installed here."
-    assert not is_worth_a_lesson(seen[:1])
-
-
-def test_whatever_words_a_system_has_for_it() -> None:
-    for said in (
-        "The command 'docker' could not be found in this WSL 2 distro.",
-        "Command 'docker' not found, but can be had:",
-    ):
-        (seen, _) = facts("missing", run("docker compose config -q", f"Exit code 1\n{said}", failed=True))
-        assert seen.text == "`docker` is not installed here."
-
-
-def test_so_is_a_module_that_a_script_asks_for() -> None:
-    (seen, _) = facts("missing", run("python3 -c 'import yaml; print(yaml)'", NO_YAML, failed=True))
-    assert seen.text == "`yaml` is not installed here."
-
-
-def test_what_the_run_makes_itself_is_there() -> None:
-    made = run("mkdir yaml && touch yaml/__init__.py", "")
-    assert not facts("missing", made, run("python3 -c 'import yaml'", NO_YAML, failed=True))
-
-
-def test_what_starts_in_another_way_is_there() -> None:
-    lost = run("python3 -m pytest tests", "/usr/bin/python3: No module named pytest", failed=True)
-    assert not facts("missing", lost, run("pytest tests", "12 passed"))
 
 
 def test_tests_that_run_into_the_time_limit_are_told_with_their_file() -> None:

@@ -64,12 +64,6 @@ def test_a_failure_without_a_way_out_is_a_statistic() -> None:
     assert not is_worth_a_lesson(seen)
 
 
-def test_a_demand_is_told_when_three_runs_met_it() -> None:
-    said = observed(4, cue="<demanded> Give one action.", text="A reply is refused: “Give one action.”")
-    assert not is_worth_a_lesson([said, replace(said, session="two")])
-    assert is_worth_a_lesson([replace(said, session=name) for name in ("one", "two", "three")])
-
-
 def test_what_is_of_one_run_only_is_refused() -> None:
     assert not is_worth_a_lesson([observed(3, text="`bin/test` fails with “no such table”: use `/tmp/x/rows.db`.")])
 

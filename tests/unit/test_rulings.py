@@ -189,13 +189,6 @@ def test_a_rule_that_stands_elsewhere_is_not_told() -> None:
     assert not any(is_worth_a_lesson([each]) for each in seen)
 
 
-def test_what_a_user_asks_to_be_enforced_is_told_from_one_run() -> None:
-    asked = "Can you add a hook that blocks the agent from ever reading the harbour keys?"
-    assert [each.text for each in rulings(a_run(user(asked), WORK)) if is_worth_a_lesson([each])] == [asked]
-    plain = "Can you add a hook that prints the harbour keys?"
-    assert not [each for each in rulings(a_run(user(plain), WORK)) if is_worth_a_lesson([each])]
-
-
 def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> None:
     ban = user("no, do not move the bell at all")
     [answer] = ruled(said("Shall I move the bell higher?"), ban)

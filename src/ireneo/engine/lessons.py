@@ -37,7 +37,7 @@ from ireneo.lessons.lessons import (
     success_rate,
     supporting_quotes,
 )
-from ireneo.lessons.observe import ASKED, DEMANDED, ENDS_IN, GOT_OVER, REFUSED
+from ireneo.lessons.observe import ASKED, ENDS_IN, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import FileStatements, content_of, first_occurrences, says_the_same
 from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import generality_rank, merge_rulings, without_listed_wishes
@@ -365,8 +365,6 @@ def page_section(lesson: Lesson) -> str:
         return "Rules"
     if lesson.cue.startswith(PASSES) or (lesson.category == "factual" and _COMMAND in lesson.cue):
         return "Commands"
-    if lesson.cue.startswith(DEMANDED):
-        return "Findings"
     return "Traps" if lesson.category == "failure" or ENDS_IN in lesson.cue else "Findings"
 
 

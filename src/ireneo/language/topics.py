@@ -384,7 +384,6 @@ class Binding(Topic, frozen=True, kw_only=True):
     of_all_work: Patterns = (
         BARE  # Behind the verb of an order: things of a kind that developers make, without an article
     )
-    records: Patterns = BARE  # At the beginning: it asks that what follows be written down as a rule
     records_below: Patterns = BARE  # The same, and the rules are in the sentences below
     leans: Patterns = BARE  # At the beginning of a clause: a condition of the next clause
     wonders: Patterns = BARE  # At the beginning of a clause: the speaker isn't sure

@@ -9,12 +9,11 @@ names its subject. A ruling without such a clause is only shown once a second ru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from ireneo.language.files import any_of, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Binding, Constraints, Forms, Rulings
 from ireneo.language.words import common_words
 from ireneo.lessons.rule_weights import (
@@ -44,8 +43,6 @@ GRANTED = 0.75
 """The weight that a sentence gains if the agent said that the user was right."""
 SHORT = 20
 """Words of a fact about a whole kind of things; a longer one is a description."""
-FEWEST = 5
-"""Words of a rule from which on it names its subject."""
 NAMED = 1.5
 """The weight that a sentence gains if it was said about a command, or names one."""
 ORDERED = 2.0
@@ -57,7 +54,6 @@ REMEMBERED = 512
 
 
 _AN_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception): ")
-_POLITE_ALL = lazy_re(lambda: rf"\A{any_of(_SAYS.requests)} ?(?:please )?", re.I)
 _CLAUSE = lazy_re(r"[,;:(–—]\s*|\s-\s|\.{2,}(?![./])\s*|(?<=[^\W\d_]{2})\.\s+(?=[a-z])|[?!]{1,9}\s+")
 _ASIDE = lazy_re(r"\(([^()\n]{0,400})\)")
 _CUT_OFF = lazy_re(r"[^(\n]{0,400}\)")
@@ -162,8 +158,6 @@ def rules_all_work(sentence: str) -> bool:
     but not “write tests for the parser”); it orders a step of all work; or it says what applies whenever such things
     are made.
     """
-    if is_to_be_recorded(sentence):
-        return True
     if (
         _is_question(sentence)
         or is_about_task(sentence)
@@ -248,8 +242,6 @@ def has_general_sentence(said: Sequence[str]) -> bool:
         if is_pasted(each) or _CUT_OFF.match(each) or _SAYS.of_display.search(each) or ": - " in each:
             continue
         if any(map(rejects_kind, split_clauses(each))) and not _is_question(each):
-            return True
-        if is_to_be_recorded(each):
             return True
         enough = _has_enough_content(each) or _content_words(each) >= FULL
         if enough and is_permanent(each) and not is_about_task(each):
@@ -348,17 +340,6 @@ def says_where_kind_belongs(sentence: str) -> bool:
     kind = next((word for word in words if word.endswith("s") and word.lower() not in common_words()), "")
     place = _SAYS.belongs.search(sentence)
     return bool(kind and place) and words[0].lower() not in _RULINGS.definite and not _is_question(sentence)
-
-
-def is_to_be_recorded(sentence: str) -> bool:
-    """Whether a sentence asks that a rule be written down, and states the rule."""
-    asked = _POLITE_ALL.sub("", _without_lead(sentence))
-    found = _SAYS.records.match(asked)
-    if found is None:
-        return False
-    rule = asked[found.end() :].split()
-    points = any(_SAYS.vague.match(" ".join(rule[at:])) for at in range(1, min(FEWEST, len(rule))))
-    return not points and _content_words(" ".join(rule)) >= LEAST
 
 
 def _is_lasting_order(clause: str, then: str) -> bool:

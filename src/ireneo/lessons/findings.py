@@ -1,10 +1,9 @@
-"""Observe findings: requirements of the environment, facts about a project, a log's own summary."""
+"""Observe findings: facts about a project, and a log's own summary."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,116 +12,19 @@ from ireneo.grounding.claims import claims, has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
-from ireneo.language.words import sentences, terms
-from ireneo.lessons.faults import CODES, TIMED_OUT, WITHOUT_A_WORD, is_timed_out
-from ireneo.lessons.observe import DEMANDED, MOST_SOURCES, Messages, cited_sources, cue_part, is_supported
+from ireneo.language.words import terms
+from ireneo.lessons.faults import TIMED_OUT, WITHOUT_A_WORD, is_timed_out
+from ireneo.lessons.observe import MOST_SOURCES, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
-from ireneo.log.message import Message, MessageId
+from ireneo.log.message import Message
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import is_order
 from ireneo.summaries.steps import CHANGES, is_environment
 
 _EXPLAINING = topic(Explaining)
-
-_ADDRESSED = lazy_re(
-    r"(?i:\bplease\b|\bexactly one\b|\bat least one\b|\bmust\b|\brequired\b|\balways\b|\byour (?:last|previous) )"
-)
-_CODE = lazy_re(r"[{}=;]|::|\w\(")
-_NUMBER = lazy_re(r"\d+(?:[.,]\d+)*")
-OF_FILES = "of files"
-"""The condition of a requirement of a tool for files. Any agent corrects wrong use of such a tool at once, so it is
-only shown if most runs don't learn it."""
-_LOOKED_AT = 1_500
-_LONGEST_DEMAND = 300
-_LEAST_WORDS = 6
-_FILE_TOOLS = frozenset("edit multiedit write read view glob grep notebookedit apply_patch str_replace_editor".split())
-_OF_FILES = CHANGES | {"read", "search"}
-_MARKUP = lazy_re(r"</?[a-z_]{2,30}>")
-
-
-def demands(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
-    """Sentences in which the environment told the agent what to do, in a tool's failure or a harness's message."""
-    messages = {message.id: message for message in (*material.messages, *material.put_in)}
-    out: dict[str, Observation] = {}
-    for each in run:
-        of_files = each.step.action.kind in _OF_FILES or each.tool.lower() in _FILE_TOOLS
-        if each.faults and each.step.answer and not each.shell:
-            told = (f"`{each.tool}` refuses", each.tokens)
-            answer = messages[each.step.answer]
-            _add_demand(
-                out, material, messages, answer, each.step.output, told, asked=each.step.source, of_files=of_files
-            )
-            if not (each.path or of_files) and (refusal := _violated_requirement(each)):
-                _add_demand(out, material, messages, answer, refusal, told, asked=each.step.source, whole=True)
-    for message in material.put_in:
-        before = messages.get(message.parent) if message.parent else None
-        if before is not None and before.role == "assistant" and message.role == "user":
-            told = ("A reply is refused", before.tokens + message.tokens)
-            _add_demand(out, material, messages, message, message.text, told)
-    return list(out.values())
-
-
-def _add_demand(
-    out: dict[str, Observation],
-    material: RunMaterial,
-    messages: Messages,
-    message: Message,
-    said: str,
-    told: tuple[str, int],
-    *,
-    asked: MessageId | None = None,
-    whole: bool = False,
-    of_files: bool = False,
-) -> None:
-    refused, tokens = told
-    for sentence in (said,) if whole else islice(_demand_sentences(said), 1):
-        cue = f"{DEMANDED}{cue_part(_NUMBER.sub('…', sentence))}"
-        known = out.get(cue)
-        if known is not None:
-            out[cue] = replace(known, held=known.held + 1, tokens=known.tokens + tokens)
-            continue
-        sources = cited_sources((message.id, *((asked,) if asked else ())), messages)
-        text = f"{refused}: “{sentence}”"
-        if is_supported(text, sources, messages):
-            out[cue] = Observation(
-                cue=cue,
-                category="failure",
-                session=material.session,
-                project=material.project,
-                at=message.draft.at,
-                held=1,
-                text=text,
-                task_type="run",
-                conditions={OF_FILES: "yes"} if of_files else {},
-                why=sentence,
-                sources=sources,
-                tokens=tokens,
-            )
-
-
-def addresses_agent(demand: str) -> bool:
-    """Whether a requirement tells the agent what to do, and doesn't only say what was wrong."""
-    return _ADDRESSED.search(demand) is not None
-
-
-def _violated_requirement(failed: TriedCall) -> str:
-    """The requirement that was violated, as the tool states it, without numbers; empty if it is not a sentence."""
-    line = failed.told[0].line if failed.told and failed.faults[0] not in CODES else ""
-    said = _NUMBER.sub("…", line.removeprefix("Error: "))
-    plain = len(said.split()) >= _LEAST_WORDS and len(said) <= _LONGEST_DEMAND
-    return said if plain and not _CODE.search(said) and not is_environment(said) else ""
-
-
-def _demand_sentences(said: str) -> Iterator[str]:
-    for line in _MARKUP.sub(" ", said[:_LOOKED_AT]).splitlines():
-        for sentence in sentences(" ".join(line.split())):
-            short = len(sentence.split()) >= _LEAST_WORDS and len(sentence) <= _LONGEST_DEMAND
-            plain = sentence[:1].isupper() and not _CODE.search(sentence) and not has_instruction(sentence)
-            if short and plain and _ADDRESSED.search(sentence):
-                yield sentence
 
 
 _SERVES = (
@@ -142,53 +44,23 @@ _PURPOSES = {"integration": "integration tests"}
 """The purpose in words, if it isn't the code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after its function."""
-_OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
+_OF_A_PROJECT = lazy_re(
+    r"^(?:mise run|make|just|npm run|(?:pnpm|yarn)(?! exec)|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/"
+)
 """Commands that a project defines itself, whose purpose is a fact about the project, unlike that of ``go test``."""
 _ANYWHERE = lazy_re(r"(?:npm|npm run|pnpm|pnpm run|yarn|yarn run) (?:build|test|lint|format)")
 """Tasks that all projects of their kind have."""
 _THROUGH = lazy_re(r"^(?:uv|poetry|pipenv|pdm|hatch|rye) run\b")
 """Programs that start another one in the environment of the project."""
-_IN_ONE = lazy_re(r"^(?:(?:conda|mamba|micromamba) run|docker(?:-compose| compose)? exec)\b")
-"""Programs that start another one in a named environment, one of several."""
 _LONGEST_WAY = 60
 """How many characters of a line are quoted at most."""
 
 
 def facts(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
     """The facts that a run confirms or refutes."""
-    about = (_check_commands, _missing_programs, _unknown_names, _slow_tests, _commit_hooks) if material.project else ()
+    about = (_check_commands, _unknown_names, _slow_tests, _commit_hooks) if material.project else ()
     own = [each for read in about for each in read(material, run)]
     return [*own, *_checks_beyond_tests(material, run)]
-
-
-_IS_MISSING = lazy_re(
-    r"No module named ['\"]?(?P<module>[A-Za-z][\w-]{1,40})['\"]?|(?P<name>[A-Za-z][\w-]{1,40}): command not found"
-    r"|command not found: (?P<other>[A-Za-z][\w-]{1,40})"
-    r"|(?:The c|C)ommand '?(?P<said>[A-Za-z][\w-]{1,40})'? (?:could )?not (?:be )?found"
-)
-
-
-def _missing_programs(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
-    """The programs and modules that are not installed on the machine where the project is worked on."""
-    lost: dict[str, list[TriedCall]] = {}
-    for each in run:
-        for fault in each.faults:
-            if found := _IS_MISSING.fullmatch(fault):
-                lost.setdefault(next(filter(None, found.groups())), []).append(each)
-    for name, group in lost.items():
-        # Things that the run makes itself, or starts in another way, are not missing.
-        own = lazy_re(rf"(?<![\w-]){re.escape(name)}(?:/|\.py\b)")
-        made = any(own.search(each.step.command) or own.search(each.step.action.subject) for each in run)
-        started = any(each.program.split()[:1] == [name] and not _cannot_start(each, name) for each in run)
-        asked = lazy_re(rf"(?:\bimport|\bfrom|-m|\A|[;&|\n]) *{re.escape(name)}\b")
-        wanted = any(asked.search(f"{each.step.command}\n{each.step.output}") for each in group)
-        if wanted and not (made or started):
-            text = f"`{name}` is not installed here."
-            yield fact(material, f"<missing> {name}", group, len(group), text, (f"what is missing: {name}", name))
-
-
-def _cannot_start(each: TriedCall, name: str) -> bool:
-    return any((found := _IS_MISSING.fullmatch(fault)) is not None and name in found.groups() for fault in each.faults)
 
 
 _IS_UNKNOWN = lazy_re(
@@ -362,7 +234,7 @@ def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable
         if "/" in shown:
             own = shown if _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1]) else ""
         else:
-            own = shown if any(how.search(shown) for how in (_OF_A_PROJECT, _THROUGH, _IN_ONE)) else ""
+            own = shown if any(how.search(shown) for how in (_OF_A_PROJECT, _THROUGH)) else ""
             own = "" if _ANYWHERE.fullmatch(shown) else own
         if own:
             used.setdefault((serves, own), []).append(each)
@@ -370,9 +242,6 @@ def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
-        if (found := _IN_ONE.match(shown)) is not None:
-            # The name of the environment differs from one checkout to the next.
-            said = f"This project runs its {what} with `{shown[found.end() :].strip()}` through `{found[0]}`."
         yield fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
 
 

@@ -16,12 +16,11 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.binding import is_about_appearance, is_edit_limit, is_general_ruling, is_pasted, refers_to_moment
-from ireneo.lessons.findings import OF_FILES, PASSES, RUN_BOTH, addresses_agent, is_check
+from ireneo.lessons.findings import PASSES, RUN_BOTH, is_check
 from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
     ASKED,
-    DEMANDED,
     ENDS_IN,
     GOT_OVER,
     PLACE,
@@ -36,7 +35,7 @@ from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.rulings import CONCEDED, RECORDED, describe_ruling
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.said_once import applies_beyond_task, is_about_project, is_of_work
-from ireneo.lessons.traps import IN_SIGHT, PROVEN, WRITTEN, consistent_observations
+from ireneo.lessons.traps import IN_SIGHT, PROVEN
 from ireneo.lessons.user_words import FEW, stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import (
@@ -174,8 +173,6 @@ SURE_FROM = 0.75
 TWICE, THRICE = 2, 3
 AGAIN = 5
 """How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
-MANY = 20
-"""In how many runs a tool for files must make the same requirement."""
 INSISTS = 4
 """How many requests for the same thing make it a wish for all work, in however few runs."""
 TYPED_AGAIN = 4
@@ -184,7 +181,7 @@ TYPED_AGAIN = 4
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that only one project has: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, OF_FILES, WRITTEN, CONCEDED, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, CONCEDED, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -206,7 +203,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     that another text has, and only runs that are not yet its evidence get a draft. A run that shows the contrary of an
     almost certain claim counts against it.
     """
-    claim = consistent_observations([each for each in observations if each.cue == (known.cue if known else each.cue)])
+    claim = [each for each in observations if each.cue == (known.cue if known else each.cue)]
     best = best_worded(claim)
     if best is None or is_statistic(best.cue) or (known is None and not is_worth_a_lesson(claim)):
         return LessonDrafts()
@@ -244,7 +241,7 @@ def withdrawals(record: Record, observations: Sequence[Observation], now: dateti
 
 def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     """Whether a claim is useful to a later run, and has enough evidence."""
-    observations = without_copies(consistent_observations(observations))
+    observations = without_copies(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
         if refers_to_moment(best.text) and not best.cue.startswith(MODEL):
@@ -272,11 +269,9 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     if best.cue.startswith((MODEL, LOGGED)):
         # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
-    if best.cue.startswith((DEMANDED, ASKED)):
+    if best.cue.startswith(ASKED):
         # A user who asks for the same again and again in one long run will do so in the next as well.
-        return runs >= (MANY if OF_FILES in best.conditions else THRICE) or (
-            best.cue.startswith(ASKED) and held >= INSISTS
-        )
+        return runs >= THRICE or held >= INSISTS
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
@@ -331,20 +326,11 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
         return len(runs) < AGAIN or is_machine_specific(best.way_out)
-    if best.cue.startswith(DEMANDED):
-        return not (addresses_agent(best.why) or _is_met_repeatedly(held))
     return (PLACE in best.cue or _is_other_file_ending(best)) and not best.why and len(held) < TWICE
 
 
 def _is_other_file_ending(seen: Observation) -> bool:
     return seen.category == "factual" and seen.trigger is not None and "/" not in (seen.trigger.path or "/")
-
-
-def _is_met_repeatedly(observations: Sequence[Observation]) -> bool:
-    """Whether most runs met a failure repeatedly, although its message says what to do."""
-    met = [each.held + each.vain for each in observations if each.held or each.vain]
-    again = sum(times >= THRICE for times in met)
-    return again >= THRICE and 2 * again > len(met)
 
 
 def cost_of(observations: Sequence[Observation]) -> float:
@@ -384,7 +370,7 @@ def projects_of(record: Record) -> frozenset[str]:
 
 def best_worded(observations: Sequence[Observation]) -> Observation | None:
     """The observation with the best text: one with a reason, then that of most runs, then the newest."""
-    worded = [each for each in consistent_observations(observations) if each.text and each.held]
+    worded = [each for each in observations if each.text and each.held]
     often: dict[str, int] = {}
     for each in worded:
         often[each.text] = often.get(each.text, 0) + 1

@@ -240,7 +240,8 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
     lies = _project_path(found.place, found.lies, material.project)
     way = f"look in `{lies}`" if found.folder else f"use `{lies}`"
     text = f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
-    if not is_supported(text, sources, messages):
+    # A worktree or what is installed is a place of one run.
+    if any(map(_is_noisy, lies.split("/")[:-1])) or not is_supported(text, sources, messages):
         return None
     calls = found.calls
     return Observation(

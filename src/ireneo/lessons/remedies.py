@@ -368,7 +368,9 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         alike = bool(wanted & _path_arguments(each)) or (bool(words) and words == _given_words(each))
         # The argument itself is not an alternative: executing a test file says nothing about the project's tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
-        if of_the_case:
+        # What a project's own runner doesn't find isn't installed; `npx` then fetches another program of that name.
+        fetched = each.shown.startswith("npx ") and failed.program.startswith(("npm ", "pnpm ", "yarn ", "bun "))
+        if of_the_case or fetched:
             continue
         if other and usable and each.worked and (_are_related_tasks(failed, each) or (alike and not unknown)):
             return Remedy(
@@ -485,7 +487,7 @@ def _push_to_other_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
 
 _TRUNKS = frozenset("main master trunk develop dev production release".split())
 _PROTECTED = lazy_re(
-    r"protected branch|\bGH(?:00[16]|013)\b|push code to protected|repository rule violations|be made through a pull",
+    r"protected branch|\bGH00[16]\b|push code to protected|be made through a pull",
     re.I,
 )
 

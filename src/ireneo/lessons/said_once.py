@@ -13,11 +13,11 @@ from ireneo.language.words import common_words
 from ireneo.lessons.binding import (
     calls_pointless,
     is_pasted,
-    is_to_be_recorded,
     rules_all_work,
     says_where_kind_belongs,
     split_clauses,
 )
+from ireneo.lessons.explanations import names_code
 from ireneo.lessons.rule_weights import ABOUT, WORD, is_about_task
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import sentences
@@ -68,7 +68,11 @@ def is_of_work(ruling: str, *, conceded: bool) -> bool:
         return False
     told = [each for each in sentences(ruling) if not is_about_task(each)]
     told = [each for each in told if not each.endswith("?") or _RULINGS.polite.match(each)]
-    return any(_RULINGS.process.search(each) or (conceded and _RULINGS.places.search(each)) for each in told)
+    # Where one function belongs is a step of its task.
+    return any(
+        _RULINGS.process.search(each) or (conceded and _RULINGS.places.search(each) and not names_code(each))
+        for each in told
+    )
 
 
 def _is_lasting_order(sentence: str) -> bool:
@@ -79,7 +83,7 @@ def _is_lasting_order(sentence: str) -> bool:
 def _sentence_applies_beyond(sentence: str) -> bool:
     if len(sentence.split()) > LONGEST or _is_heading(sentence):
         return False
-    if is_to_be_recorded(sentence) or is_about_project(sentence):
+    if is_about_project(sentence):
         return True
     if _is_question(sentence):
         return False

@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.baseline import failing_before
 from ireneo.lessons.explanations import RunSentences
-from ireneo.lessons.findings import demands, facts, noted_claims
+from ireneo.lessons.findings import facts, noted_claims
 from ireneo.lessons.places import flooding_folders, moved_paths
 from ireneo.lessons.repositories import REPOSITORY, marks_of_repository, merged_marks
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
-from ireneo.lessons.traps import failures, fixes_of_errors
+from ireneo.lessons.traps import advised_names, failures
 from ireneo.lessons.user_words import OF_CODING, refused_commands, repeated_wishes
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
@@ -31,16 +31,15 @@ from ireneo.summaries.steps import CHANGES
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
-    """The observations that follow from a run's calls: failures with their remedies, demands, facts."""
+    """The observations that follow from a run's calls: failures with their remedies, facts."""
     run = tried_calls(material)
     said = RunSentences(material.messages)
     traps = [*failures(material, run, said), *failing_before(material, run)]
     if material.outcome == "bad":
-        return [*traps, *demands(material, run)]
+        return traps
     return [
         *traps,
-        *fixes_of_errors(material, {message.id: message for message in material.messages}, run),
-        *demands(material, run),
+        *advised_names(material, {message.id: message for message in material.messages}, run),
         *facts(material, run),
         *moved_paths(material, run, said),
         *flooding_folders(material, run),

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.lessons.explanations import LONGEST_WHY, Reason, RunSentences, names_code, names_thing, shared_words
-from ireneo.lessons.faults import CODES, TESTS_FAILED, Fault
+from ireneo.lessons.faults import TESTS_FAILED, Fault
 from ireneo.lessons.observe import (
     ANY,
     ENDS_IN,
     GOT_OVER,
-    MOST_SOURCES,
     Messages,
     cited_sources,
     cue_action,
@@ -247,35 +245,15 @@ def _observation(
     )
 
 
-# A single fix is specific to its case, but if all runs that met an error wrote the same name, that is the remedy. So
-# the names that the changes of a run introduce are recorded, except those of its task, and a lesson is made of the
-# names that most runs have in common (`agreed`).
-
-
-WRITTEN = "written"
-"""The condition of a claim that holds the names which a run wrote, one per line."""
-_SO = ", write "
 _WITHIN = 30
-_MOST_NAMES = 24
-_SHOWN = 2
-_CALLED = lazy_re(r"(?<![\w.])(?!(?:self|this|cls|super)\b)[A-Za-z_]\w{0,40}(?:\.\w{1,40}){1,4}(?=\()")
-_WORD = lazy_re(r"\w{3,60}")
+"""How many calls after an error are searched for the name that it says to write."""
 
 
-def fixes_of_errors(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
-    """The names that a run wrote until a command no longer failed with an error: a claim for each error."""
-    holds: dict[str, str] = {}
+def advised_names(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
+    """The names that an error said to write, and that ended it: a claim for each error."""
     out: dict[str, Observation] = {}
-    opening = next((each.text for each in material.messages if each.opens_turn), "")
-    asked = frozenset(_WORD.findall(opening))
-    fresh = [_introduced_names(each, holds, asked) for each in run]
     for place, failed in enumerate(run):
-        if not failed.program or not failed.shell:
-            continue
-        for fault in failed.faults:
-            if fault not in CODES and (found := _names_that_fixed(run, place, fault, fresh)):
-                _add_fix(out, material, messages, failed, fault, *found)
-        for told in failed.told:
+        for told in failed.told if failed.program and failed.shell else ():
             if (name := _advised_name(told.line)) and (shown := _calls_following_advice(run, place, told.name, name)):
                 _add_advice(out, material, messages, shown, told, name)
     return list(out.values())
@@ -346,93 +324,3 @@ def _add_advice(
         sources=sources,
     )
     out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
-
-
-def _introduced_names(each: TriedCall, holds: dict[str, str], asked: Collection[str]) -> frozenset[str]:
-    """The names that a change introduces and that were not `asked` for; `holds` are the files written so far."""
-    action = each.step.action
-    if not each.worked or action.kind not in CHANGES or not action.added:
-        return frozenset()
-    before = action.removed or holds.get(action.subject, "")
-    if not action.removed:
-        holds[action.subject] = action.added
-    new = _called_names(action.added) - _called_names(before)
-    return frozenset(name for name in new if not any(part in asked for part in name.split(".")))
-
-
-def _called_names(text: str) -> frozenset[str]:
-    return frozenset(_CALLED.findall(text))
-
-
-def _names_that_fixed(
-    run: Sequence[TriedCall], place: int, fault: str, fresh: Sequence[frozenset[str]]
-) -> tuple[frozenset[str], list[TriedCall]] | None:
-    """The names written until the same command no longer failed with an error, and the calls that show it."""
-    names: frozenset[str] = frozenset()
-    usual = frozenset().union(*fresh[:place])  # Names that the run writes anyway are no remedy.
-    changes: list[TriedCall] = []
-    for at in range(place + 1, min(place + 1 + _WITHIN, len(run))):
-        each = run[at]
-        if fresh[at]:
-            names |= fresh[at] - usual
-            changes.append(each)
-        if each.program == run[place].program:
-            return (names, [*changes, each]) if names and fault not in each.faults else None
-    return None
-
-
-def _add_fix(
-    out: dict[str, Observation],
-    material: RunMaterial,
-    messages: Messages,
-    failed: TriedCall,
-    fault: str,
-    names: frozenset[str],
-    shown: Sequence[TriedCall],
-) -> None:
-    cue = f"{cue_action(failed)}{ENDS_IN}{fault}{GOT_OVER}write"
-    known = out.get(cue)
-    before = known.conditions[WRITTEN].splitlines() if known else []
-    written = list(dict.fromkeys((*before, *sorted(names))))[:_MOST_NAMES]
-    text = f"When {describe_failure(failed, fault)}"
-    sources = cited_sources((name for each in (failed, *shown) for name in each.step.sources), messages)
-    if not written or not is_supported(f"{text}.", sources, messages):
-        return
-    out[cue] = Observation(
-        cue=cue,
-        category="failure",
-        session=material.session,
-        project=material.project,
-        at=failed.at,
-        held=known.held + 1 if known else 1,
-        text=known.text if known else f"{text}{_SO}…",
-        task_type=failed.step.action.kind,
-        conditions={"tool": failed.tool, "program": failed.program, WRITTEN: "\n".join(written)},
-        sources=tuple(dict.fromkeys((*(known.sources if known else ()), *sources)))[:MOST_SOURCES],
-        tokens=failed.tokens + (known.tokens if known else 0),
-        seconds=round(failed.seconds + (known.seconds if known else 0.0), 1),
-    )
-
-
-def consistent_observations(observations: Sequence[Observation]) -> Sequence[Observation]:
-    """The observations of a claim; of one about written names only those with the names that most runs wrote."""
-    if not any(WRITTEN in each.conditions for each in observations):
-        return observations
-    often = Counter(name for each in observations for name in _written_names(each))
-    most = max(often.values(), default=0)
-    shown = sorted((name for name, times in often.items() if times == most), key=lambda name: (-len(name), name))[
-        :_SHOWN
-    ]
-    clear = most > 1 and 2 * most >= sum(bool(each.held) for each in observations)
-    return [_with_names(each, shown if clear and set(shown) <= _written_names(each) else ()) for each in observations]
-
-
-def _written_names(seen: Observation) -> frozenset[str]:
-    return frozenset(seen.conditions.get(WRITTEN, "").splitlines()) if seen.held else frozenset()
-
-
-def _with_names(seen: Observation, names: Iterable[str]) -> Observation:
-    said = " and ".join(f"`{name}`" for name in names)
-    if not said:
-        return replace(seen, held=0, vain=1, text="")
-    return replace(seen, held=1, text=f"{seen.text.rpartition(_SO)[0]}{_SO}{said}.")
