@@ -303,7 +303,10 @@ def _count_new(memory: Memory, added: Collection[str], tally: LearningTally) -> 
 class LessonFilter(Struct, frozen=True, kw_only=True):
     """Which lessons to list."""
 
-    project: Annotated[str | None, option("--project -p", "NAME", "Only those of a project.", shown=True)] = None
+    project: Annotated[
+        str | None, option("--project -p", "NAME", "Only those of a project.", shown="that of this folder")
+    ] = None
+    all_projects: Annotated[bool, flag("--all-projects", "Those of all projects.")] = False
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
     all: Annotated[
         bool, flag("--all -a", "Also those that only the guard tells, before the call, and those that were dropped.")
@@ -344,12 +347,18 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
     since = day_start(exporting.since)
     if exporting.diff and (exporting.export is None or as_json):
         raise BadInput("--diff shows what --export would change; name the file with --export, and leave --json out.")
+    project = Scoped(project=which.project, all_projects=which.all_projects).name
+    beyond = 0
     with open_existing(stored) as memory:
-        project = which.project
-        if project is None and exporting.export is not None:
+        if which.project is None and exporting.export is not None:
             project = _project_of(memory, exporting)
+        elif which.project is None and project not in {run.project for run in memory.runs()}:
+            project = None  # No run of this folder was learned from.
         category = cast("Category | None", which.kind)
         found = memory.lessons(project=project, category=category, disputed=exporting.export is None, guarded=True)
+        if which.project is None and project is not None:
+            here = {each.id for each in found}
+            beyond = sum(each.id not in here for each in memory.lessons(category=category))
     guarded = [each for each in found if each.guard_only]
     if exporting.export is not None or not which.all:
         found = [each for each in found if not each.guard_only]
@@ -361,9 +370,11 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
             [each for each in some if each.last_seen is not None and each.last_seen >= since]
             for some in (found, guarded)
         )
-    chosen, more = any((which.project, which.kind, since)), 0 if which.all else len(guarded)
+    chosen, more = any((project, which.kind, since)), 0 if which.all else len(guarded)
     told = said_once([each for each in found if which.all or each.reviewed != "dropped"])
-    return Answer([lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more))
+    return Answer(
+        [lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more, beyond=beyond)
+    )
 
 
 def _project_of(memory: Memory, exporting: Exporting) -> str | None:

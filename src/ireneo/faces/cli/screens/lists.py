@@ -304,11 +304,11 @@ _STANDS = {"kept": "kept by you", "edited": "in your words", "dropped": "dropped
 INDENT = MARGIN * 3
 
 
-def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0) -> None:
+def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0, beyond: int = 0) -> None:
     """Show lessons by the project that gets them; last come those of several, all or no projects.
 
     `chosen` says that other lessons may exist besides those that were asked for; `more` is how many only the guard
-    shows.
+    shows, and `beyond` how many belong to other projects.
     """
     screen = console()
     are, them = ("is", "it") if more == 1 else ("are", "them")
@@ -318,7 +318,11 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int =
         return
     if not lessons:
         none = "No lesson matches that" if chosen else "There are no lessons yet"
-        shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them, mostly from several runs"
+        shown = (
+            "`ireneo lessons --all-projects` shows all"
+            if chosen
+            else "`ireneo learn LOGS` draws them, mostly from several runs"
+        )
         write(screen, f"  {none}; {shown}.")
         return
     by_place: dict[tuple[bool, str], list[Lesson]] = {}
@@ -332,6 +336,9 @@ def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int =
     if more:
         screen.print()
         write(screen, f"{MARGIN}{counted(more, 'more lesson')} {beside}", "dim")
+    if beyond:
+        screen.print()
+        write(screen, f"{MARGIN}{counted(beyond, 'lesson')} of other projects: `ireneo lessons --all-projects`.", "dim")
 
 
 def _show_lesson(screen: Console, lesson: Lesson) -> None:
