@@ -11,11 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ireneo.adapters.opening import open_store
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.append import append
-from ireneo.engine.resources import Cleaning
-from ireneo.log.tree import MAIN
+import ireneo
 from racing.ledger import Ledger, operations_done, set_clock
 from racing.tale import KEY, message_with, word_of
 from racing.worker import Part, take_part
@@ -73,13 +69,11 @@ class Run:
         asyncio.run(self._begin())
 
     async def _begin(self) -> None:
-        store = await open_store(self.database)
         word = word_of(self.processes + 2, 0, 1)
-        said = [message_with(word, self._chance)]
-        count, cleaning = EstimatedTokenizer().count, Cleaning(None)
-        made = await store.write(append, KEY, MAIN, said, count, source=None, cleaning=cleaning)
+        async with ireneo.open(self.database, space=KEY.space, keep_secrets=True) as memory:
+            session = await memory.session(KEY.session)
+            made = await session.append(message_with(word, self._chance))
         self.ledger.acknowledged(made.ids)
-        await store.close()
 
     def race(self) -> None:
         """Let every process do its operations, however often it is killed."""

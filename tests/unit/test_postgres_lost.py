@@ -15,13 +15,11 @@ from tests.cutting_proxy import CuttingProxy
 from tests.postgres_server import empty_database
 
 from ireneo.adapters.postgres.store import PostgresStore, open_postgres
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.append import append
-from ireneo.engine.resources import Cleaning
 from ireneo.errors import StoreError, Unreachable
 from ireneo.log.message import Draft, Text
-from ireneo.log.tree import MAIN, SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Transaction
+from ireneo.testing.conformance.check import tell
 
 KEY = SessionKey("mine", "one")
 
@@ -43,7 +41,7 @@ async def opened(url: str, busy_seconds: float = 20.0) -> AsyncIterator[Postgres
 def say(tx: Transaction, word: str) -> str:
     """Append a message, wherever the session stands: what is stored twice is there twice."""
     draft = Draft(role="user", parts=(Text(text=word),))
-    return append(tx, KEY, MAIN, [draft], EstimatedTokenizer().count, source=None, cleaning=Cleaning(None)).ids[0]
+    return tell(tx, [draft], KEY)[0].id
 
 
 def said(tx: Transaction) -> list[str]:

@@ -6,24 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import field
 from msgspec.structs import replace
 
 from ireneo.engine.annotations import carry
 from ireneo.engine.named import messages_named
-from ireneo.engine.resources import Cleaning, DraftVariants, chain_with_stored_ids
+from ireneo.engine.resources import DraftVariants, Resources, chain_with_stored_ids
 from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext
 from ireneo.engine.scope import FIRST_MESSAGES, record_project
 from ireneo.engine.tree import passes_through
 from ireneo.errors import MessageNotFound, UnreadableLog
-from ireneo.formats.chat.format import DEFAULT_FORMAT, ChatFormat, chat_format, chat_format_of
+from ireneo.formats.chat.format import DEFAULT_FORMAT, chat_format, chat_format_of
 from ireneo.formats.chat.reading import OBJECTS, ReadMessages, read_given
 from ireneo.log.message import (
     BLOCK_TAGS,
     PAD_TAG,
     PINS_TAG,
     Call,
-    Count,
     Draft,
     Head,
     Message,
@@ -61,54 +60,59 @@ class Appended(ShortRepr, frozen=True, kw_only=True):
 
 def append(
     tx: Transaction,
+    resources: Resources,
     key: SessionKey,
     branch: str,
-    drafts: Sequence[Draft],
-    count: Count,
+    given: Given | Sequence[Given],
     *,
-    source: str | None,
+    format: str | None = None,
+    source: str | None = None,
     after: str | None = None,
+    shown: tuple[MessageId, int] | None = None,
+    as_said: bool = False,
     project: str = "",
-    chat: ChatFormat | None = None,
-    shown: MessageId | None = None,
-    now: datetime | None = None,
-    cleaning: Cleaning,
-) -> Appended:
-    """Append `drafts` after the branch's head or the message `after`, and move the branch to the last one.
+) -> tuple[Appended, str | None]:
+    """Append what a caller handed in, as `Session.append` promises, and move the branch to the last message.
 
-    With `after`, appending the same messages again changes nothing. The branch is only moved forward. With `chat`, the
-    format of the drafts, a returned context among them is recognised, and only the new messages after it are stored;
-    `shown` is the head of the last context that was returned. Drafts without a time get that of their neighbours, else
-    `now`. `project` is the session's project, where known.
-
-    Raises BadInput for a context that isn't on the path, and if the session is known to belong to another project.
+    The branch is only moved forward. `shown` is the head of the last context that was shown whole, and how many
+    messages it had; `project` is the session's, where known. Returns the session's source as well (see `decode_given`).
     """
+    if source is None and (info := tx.sessions.get(key)):
+        # Another process may have stored it meanwhile.
+        source = info.source
+    drafts, source = decode_given(given, format, source)
+    if shown is not None and len(drafts) * 2 < shown[1]:
+        # A framework may join several messages, but drops none.
+        shown = None
+    cleaning = resources.cleaning()
     choices = [cleaning.variants(draft) for draft in drafts]
-    if after is None and shown is None and not _may_hold_context(choices):
-        chat = None
-    # A returned context is as it was stored: redacted, or in an older store not.
-    listed = [[each.drafts[0] for each in choices], drafts]
-    returned = [ReturnedContext(each, chat) for each in listed] if chat else []
+    returned: list[ReturnedContext] = []
+    if not as_said and (after is not None or shown is not None or _may_hold_context(choices)):
+        chat = chat_format(format or chat_format_of(source) or DEFAULT_FORMAT)
+        # A returned context is as it was stored: redacted, or in an older store not.
+        returned = [ReturnedContext(each, chat) for each in ([variants.drafts[0] for variants in choices], drafts)]
     is_new = tx.sessions.create(key, source)
     head = tx.log.head(key, branch)
     place = head if after is None else _place_after(tx, key, after)
 
     def make_messages(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
-        found = chain_with_stored_ids(tx, key, place, listed, cleaning, lambda parts: count_parts(parts, count))
-        return found if now is None else _with_times(found, now)
+        found = chain_with_stored_ids(
+            tx, key, place, listed, cleaning, lambda parts: count_parts(parts, resources.count)
+        )
+        return _with_times(found, resources.clock.now())
 
     settled = NewDrafts(drafts=())
     messages: list[Message] = []
-    if chat is None or not returned[0].is_shown:
+    if not (returned and returned[0].is_shown):
         messages = make_messages(place, choices)
-    if chat is not None and (returned[0].is_shown or after is None or not _passes_head(messages, head)):
-        settled = AppendPlace(key, branch, head, place, after is not None, shown).settle(tx, returned)
+    if returned and (returned[0].is_shown or after is None or not _passes_head(messages, head)):
+        settled = AppendPlace(key, branch, head, place, after is not None, shown and shown[0]).settle(tx, returned)
         if settled.drafts is not returned[0].drafts or returned[0].is_shown:
             fresh = [cleaning.variants(draft) for draft in settled.drafts]
             messages = make_messages(head if settled.from_head else place, fresh)
     ids = (*settled.ids, *(message.id for message in messages))
     if not messages:
-        return Appended(ids=ids, new=0, dropped=settled.dropped)
+        return Appended(ids=ids, new=0, dropped=settled.dropped), source
     new = tx.log.insert(key, messages)
     last = messages[-1]
     if (
@@ -119,60 +123,11 @@ def append(
         or not passes_through(tx, key, head, head_of(last))
     ):
         tx.log.move(key, branch, last.id)
+        if as_said and head is not None:
+            carry(tx, key, head, head_of(last))
     if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
         record_project(tx, key, project, drafts)
-    return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
-
-
-class GivenPlace(Struct, frozen=True, kw_only=True):
-    """The place where messages are appended, and the context that they may contain."""
-
-    after: str | None
-    shown: tuple[MessageId, int] | None
-    """The head of the last context that was shown whole, and how many messages it had."""
-    as_said: bool
-    """Whether the caller has seen no context, so that nothing in it is a returned one."""
-
-
-def append_given(
-    tx: Transaction,
-    key: SessionKey,
-    branch: str,
-    given: Given | Sequence[Given],
-    count: Count,
-    *,
-    format: str | None,
-    source: str | None,
-    place: GivenPlace,
-    project: str,
-    now: datetime,
-    cleaning: Cleaning,
-) -> tuple[Appended, str | None]:
-    """Decode and append what a caller handed in; returns the session's source as well (see `decode_given`)."""
-    if source is None and (info := tx.sessions.get(key)):
-        # Another process may have stored it meanwhile.
-        source = info.source
-    drafts, source = decode_given(given, format, source)
-    # A framework may join several messages, but drops none.
-    shown = place.shown if place.shown is not None and len(drafts) * 2 >= place.shown[1] else None
-    before = tx.log.head(key, branch) if place.as_said else None
-    appended = append(
-        tx,
-        key,
-        branch,
-        drafts,
-        count,
-        source=source,
-        after=place.after,
-        project=project,
-        chat=None if place.as_said else chat_format(format or chat_format_of(source) or DEFAULT_FORMAT),
-        shown=shown[0] if shown else None,
-        now=now,
-        cleaning=cleaning,
-    )
-    if before is not None:
-        carry(tx, key, before, tx.log.head(key, branch))
-    return appended, source
+    return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found), source
 
 
 def _with_times(messages: Sequence[Message], now: datetime) -> list[Message]:

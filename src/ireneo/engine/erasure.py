@@ -217,16 +217,6 @@ def all_runs(tx: Transaction, space: str) -> RunChanges:
     return RunChanges(runs=tuple(runs), shown=shown, files=tuple(tx.ledger.list(space)))
 
 
-def _change_runs(tx: Transaction, space: str, taught: RunChanges) -> None:
-    for session in taught.runs:
-        tx.runs.remove(space, session)
-    for run, observations in taught.less:
-        tx.runs.put(space, run, observations)
-    tx.ledger.remove(space, taught.files)
-    for file in taught.unnamed:
-        tx.ledger.mark(space, file)
-
-
 class MemoryChanges(Struct, frozen=True, kw_only=True):
     """The changes to memories."""
 
@@ -437,7 +427,13 @@ def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     tx.memories.put(space, plan.lessened)
     for task in plan.pads:
         tx.pads.remove(space, task)
-    _change_runs(tx, space, plan.taught)
+    for session in plan.taught.runs:
+        tx.runs.remove(space, session)
+    for run, observations in plan.taught.less:
+        tx.runs.put(space, run, observations)
+    tx.ledger.remove(space, plan.taught.files)
+    for file in plan.taught.unnamed:
+        tx.ledger.mark(space, file)
     if plan.everything:
         tx.erasure.space(space)
 

@@ -154,29 +154,6 @@ class Imported(ShortRepr, frozen=True, kw_only=True):
     """Summaries by hand that are no longer shown, since their messages were edited."""
 
 
-async def import_session(
-    store: Store,
-    space: str,
-    logged: StreamedSession,
-    source: str | None,
-    count: Count,
-    cleaning: Cleaning = Cleaning(None),  # noqa: B008 - it has no state
-    *,
-    follows: bool = False,
-) -> Imported:
-    """Store every message of a logged session, redacted, and move its main branch to the log's head.
-
-    The branch isn't moved if it was continued since an earlier import, or moved elsewhere while the log has nothing
-    new; with `follows`, `move_main_branch` moves it. A large session takes several transactions. The last one with new
-    messages, if there are any, also moves the branch, so that a repeated import after an interruption doesn't look like
-    one without anything new.
-    """
-    key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
-    importing = _SessionImport(key, source, count, cleaning)
-    end = await importing.run(store, logged, lambda draft: draft, move_main_branch if follows else _move_forward)
-    return importing.report(logged, end)
-
-
 LabelOf: TypeAlias = Callable[[str], Mapping[str, object] | None]
 """`LogSource.label_of`."""
 
@@ -200,16 +177,24 @@ async def import_sessions(
     keep_secrets: bool | None,
     label_of: LabelOf,
 ) -> AsyncGenerator[Imported, None]:
-    """Store the sessions of a log, each as it is read; `name` is the file's."""
+    """Store every message of a log's sessions, redacted, each session as it is read; `name` is the file's.
+
+    A session's main branch is moved to the log's head, unless it was continued since an earlier import, or moved
+    elsewhere while the log has nothing new; that of a chat as `move_main_branch` says. A large session takes several
+    transactions. The last one with new messages, if there are any, also moves the branch, so that a repeated import
+    after an interruption doesn't look like one without anything new.
+    """
+    store = resources.store
+    move = move_main_branch if log.name in CONVERSATIONS else _move_forward
     with resources.spool() as spool:
         found = sessions_of(log, lines, name, spool, label_of)
         # Parsing a large log takes long: read each session in a thread.
         while (logged := await asyncio.to_thread(next, found, None)) is not None:
             cleaning = resources.cleaning(keep_secrets)
-            source = f"{log.name}:{cleaning.text(name)}"
-            follows = log.name in CONVERSATIONS
-            count = resources.count
-            yield await import_session(resources.store, space, logged, source, count, cleaning, follows=follows)
+            key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
+            importing = _SessionImport(key, f"{log.name}:{cleaning.text(name)}", resources.count, cleaning)
+            end = await importing.run(store, logged, lambda draft: draft, move)
+            yield importing.report(logged, end)
 
 
 def _with_label(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:
@@ -270,7 +255,7 @@ async def name_session(
 
 
 def keep_named(tx: Transaction, space: str, named: NamedSession) -> Imported:
-    """Store a session that was named by `name_session`, as `import_session` would have."""
+    """Store a session that was named by `name_session`, as `import_sessions` would have."""
     importing = _SessionImport(SessionKey(space, named.key.session), named.source, len, Cleaning(None))
     importing.finish(tx, named.runs, named.end, move_main_branch if named.follows else _move_forward)
     return replace(named.imported, new=importing.new, **asdict(importing.moved))

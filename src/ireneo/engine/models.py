@@ -118,7 +118,15 @@ class Spending:
         shape = json.dumps(msgspec.json.schema(reply))
         read = self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
         aside = Spent(calls=1, tokens=read + prompt.max_tokens)
-        await self._reserve(day, aside)
+
+        def keep(tx: Transaction) -> None:
+            session = tx.spending.of_session(self._key)
+            today = tx.spending.of_day(self._key.space, day)
+            for reached in self._exceeded_limits(session, today, aside):
+                raise SpendingLimit(reached)
+            tx.spending.add(self._key, day, aside)
+
+        await self._store.write(keep)
         # A crash or cancellation here leaves the reservation as spent, since the cost of the call is unknown.
         try:
             answer = await self._model.ask(prompt, reply)
@@ -134,17 +142,6 @@ class Spending:
         told = told or read + self._count(msgspec.json.encode(answer.value).decode())
         await self._correct_reservation(day, aside, Spent(calls=usage.calls, tokens=told))
         return answer
-
-    async def _reserve(self, day: date, aside: Spent) -> None:
-
-        def keep(tx: Transaction) -> None:
-            session = tx.spending.of_session(self._key)
-            today = tx.spending.of_day(self._key.space, day)
-            for reached in self._exceeded_limits(session, today, aside):
-                raise SpendingLimit(reached)
-            tx.spending.add(self._key, day, aside)
-
-        await self._store.write(keep)
 
     def _exceeded_limits(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
         """Yield a sentence for each limit that a call would exceed."""

@@ -16,7 +16,8 @@ from ireneo.engine import expand as expanding
 from ireneo.engine import notes as own_notes
 from ireneo.engine import tree as trees
 from ireneo.engine.annotations import Pin, StoryThread, carry
-from ireneo.engine.append import Appended, Given, GivenPlace, append_given
+from ireneo.engine.append import Appended, Given
+from ireneo.engine.append import append as append_given
 from ireneo.engine.arguments import validate_methods
 from ireneo.engine.context import ContextCache
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, gives_objects, with_objects
@@ -156,16 +157,16 @@ class Session:
         # All within one transaction, so in its thread and in the order of the calls.
         appended, self._source = await self._store.write(
             append_given,
+            self._resources,
             self.key,
             self.branch,
             messages,
-            self._count,
             format=format,
             source=self._source,
-            place=GivenPlace(after=after, shown=self._shown, as_said=as_said),
+            after=after,
+            shown=self._shown,
+            as_said=as_said,
             project=self._project,
-            now=self._resources.clock.now(),
-            cleaning=self._resources.cleaning(),
         )
         return appended
 

@@ -134,7 +134,15 @@ def is_sound(table: str, row: Row) -> bool:
 def _fault(table: str, row: Row) -> str:
     """The fault of a row: it doesn't match its checksum or, without one, can't be decoded."""
     if table == "payloads":
-        return _fault_of_payload(row[-1])
+        packed = row[-1]
+        if not isinstance(packed, bytes):
+            return NOT_STORED
+        unpacking = zlib.decompressobj()
+        try:
+            unpacking.decompress(packed)
+        except zlib.error:
+            return NOT_STORED
+        return "" if unpacking.eof and not unpacking.unused_data else NOT_STORED
     if not is_sound(table, row):
         return NOT_STORED
     if row[-1] is None and table in _READERS:
@@ -143,18 +151,6 @@ def _fault(table: str, row: Row) -> str:
         except UNPARSABLE as fault:
             return f"{UNREAD} ({' '.join(str(fault).split())})"
     return ""
-
-
-def _fault_of_payload(packed: object) -> str:
-    """The fault of a payload, whose compressed form contains a checksum."""
-    if not isinstance(packed, bytes):
-        return NOT_STORED
-    unpacking = zlib.decompressobj()
-    try:
-        unpacking.decompress(packed)
-    except zlib.error:
-        return NOT_STORED
-    return "" if unpacking.eof and not unpacking.unused_data else NOT_STORED
 
 
 def _corrupted(database: Database, table: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -251,7 +247,23 @@ class SqlUpkeep(Port, UpkeepPort):
 
     @writes
     def prune(self, key: SessionKey) -> Pruned:
-        return prune_session(self._db(key.space), key)
+        database = self._db(key.space)
+        session = need_session(database, key)
+        ((branches, segments),) = database.rows("count_branches", key=session)
+        if segments > 0 and branches == 0:
+            raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
+        messages, tokens = _cut_segments(database, key.space, session)
+        forget_undone(database, key.space, session)
+        if messages == 0:
+            return Pruned()
+        summaries = database.change("delete_loose_summaries", key=session)
+        for query in ("delete_loose_rebuilds", "delete_loose_annotations", *READ_MARKS):
+            database.send(query, key=session)
+        run = database.row("head_of_run", space=key.space, session=key.session)
+        if run is not None and find_place(database, session, run[0]) is None:
+            remove_run(database, key.space, key.session)
+        recount(database, session)
+        return Pruned(messages=messages, tokens=tokens, summaries=summaries)
 
     def _damage(self) -> list[str]:
         """Damage of the file itself, if the database can tell."""
@@ -291,30 +303,6 @@ def _repair(database: Database) -> None:
 
 
 # Deleting content: erasure and pruning.
-
-
-def prune_session(database: Database, key: SessionKey) -> Pruned:
-    """Delete every message that no branch leads to.
-
-    A segment is kept up to the last position that a branch needs. Segments that fork off after that are not needed
-    either, and those that fork off before it still have their parent, so no segment has to move.
-    """
-    session = need_session(database, key)
-    ((branches, segments),) = database.rows("count_branches", key=session)
-    if segments > 0 and branches == 0:
-        raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
-    messages, tokens = _cut_segments(database, key.space, session)
-    forget_undone(database, key.space, session)
-    if messages == 0:
-        return Pruned()
-    summaries = database.change("delete_loose_summaries", key=session)
-    for query in ("delete_loose_rebuilds", "delete_loose_annotations", *READ_MARKS):
-        database.send(query, key=session)
-    run = database.row("head_of_run", space=key.space, session=key.session)
-    if run is not None and find_place(database, session, run[0]) is None:
-        remove_run(database, key.space, key.session)
-    recount(database, session)
-    return Pruned(messages=messages, tokens=tokens, summaries=summaries)
 
 
 def _cut_segments(database: Database, space: str, session: int) -> tuple[int, int]:
