@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib.resources import files
+from pkgutil import get_data
 from string import Template
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -35,8 +35,9 @@ class PromptText(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def halves(self) -> tuple[Template, Template]:
         """The system prompt and the user prompt, as templates."""
-        text = files("ireneo.prompts").joinpath(self.task, f"{self.name}.md").read_text("utf-8")
-        system, _, user = text.partition(_CUT)
+        data = get_data(__package__, f"{self.task}/{self.name}.md")
+        assert data is not None, self.name
+        system, _, user = data.decode("utf-8").partition(_CUT)
         return Template(system.strip()), Template(user.strip())
 
     def render(self, **fields: str) -> Prompt:
