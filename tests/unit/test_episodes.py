@@ -153,13 +153,13 @@ async def test_of_several_calls_in_one_message_a_failure_names_the_tool_that_fai
     desk = Desk()
     reads = Call(id="r", name="Read", arguments={"file_path": "/srv/shop/logs"})
     lists = Call(id="l", name="Bash", arguments={"command": "ls /srv/shop"})
-    failed = Result(call_id="r", parts=(Text(text="EISDIR: illegal operation on a directory, read"),), failed=True)
-    listed = Result(call_id="l", parts=(Text(text="logs"),), failed=False)
-    both = [desk.draft("assistant", reads, lists), desk.draft("tool", failed), desk.draft("tool", listed)]
+    shown = Result(call_id="r", parts=(Text(text="42 rows"),), failed=False)
+    failed = Result(call_id="l", parts=(Text(text="ls: cannot open directory: Permission denied"),), failed=True)
+    both = [desk.draft("assistant", lists, reads), desk.draft("tool", shown), desk.draft("tool", failed)]
     await desk.session([desk.asks("Look at the logs", "/srv/shop"), *both, desk.says("The logs lie in a folder.")])
     await desk.gather()
     (failure,) = [each for each in await desk.all() if each.kind == "failure"]
-    assert failure.conditions["tool"] == "Read"
+    assert failure.conditions["tool"] == "Bash"
 
 
 async def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:

@@ -244,6 +244,9 @@ def test_a_check_names_the_files_that_were_changed_after_it() -> None:
     assert told[-1] == "`pytest -q` passed (12 passed in 0.3s). Changed since: b.py, a.py."
     many = changing(*(f"src/part_{number}.py" for number in range(5)))
     assert shown(check, many)[-1].endswith("Changed since: part_2.py, part_3.py, part_4.py and 2 more.")
+    # A commit doesn't make the check know of a change.
+    assert shown(check, changing("a.py"), COMMITTED)[-1].endswith("Changed since: a.py.")
+    assert "Changed since" not in shown(changing("a.py"), COMMITTED, check)[-1]
 
 
 def test_what_another_repository_shows_is_not_told_of_this_one() -> None:

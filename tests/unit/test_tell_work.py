@@ -177,7 +177,7 @@ def test_the_words_that_a_failed_call_repeats_of_its_input_are_no_reason() -> No
     refused = f"<tool_use_error>The old text stands twice.\nString: {old}</tool_use_error>"
     arguments = {"file_path": "src/rows.go", "old_string": old, "new_string": "keep(all)"}
     lines = told(step("", "Edit", arguments, refused, failed=True), run("ls", "rows.go"))
-    (failed,) = [line for line in lines if "it failed" in line]
+    (failed,) = [line for line in lines if " failed: " in line]
     assert "The old text stands twice" in failed
     assert "Warn if" not in failed
     alone = step("", "Edit", arguments, "String: // Warn if the error is missing", failed=True)

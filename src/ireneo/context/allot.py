@@ -22,7 +22,7 @@ from ireneo.language.words import common_words, letters
 from ireneo.log.message import CachedCount, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
-from ireneo.summaries.outcomes import find_way_out, is_overturned, last_successes, with_way_out
+from ireneo.summaries.outcomes import is_overturned, last_successes
 from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.tell_code import SEARCHES, decayed_weight
@@ -138,10 +138,6 @@ class Statements:
         for statement in self._priced_block(summary).statements:
             if statement.section not in ("dead_ends", "operations") or not is_overturned(statement.line, done):
                 yield statement
-            elif statement.section == "dead_ends":
-                if way := find_way_out(statement.line, done):
-                    line = with_way_out(statement.line, way)
-                    yield self.price("operations", replace(line, weight=line.weight * GOT_OVER))
             elif "check" in dict(statement.line.verbs):
                 text = f"{statement.line.text.rstrip('.')}; it passed later."
                 line = replace(statement.line, text=text, weight=statement.line.weight * GOT_OVER)

@@ -245,8 +245,7 @@ class ViewSlot:
             # A model's statement on the state says more than how a check ended.
             if statement.is_note:
                 return self.is_last
-            told = any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
-            return line.text.startswith("COMPLETE") or (self.is_newest and not told)
+            return self.is_newest and not any(clip(check, STATUS_SUBJECT) in line.text for check in self.checked)
         at = self.checked.get(line.subject, -1) if statement.section == "operations" else -1
         return line.position > at or (line.failed and line.position < at)
 

@@ -26,17 +26,12 @@ GIVEN_UP = 8.0
 """The weight of a dead end with its reason."""
 FAILED = 4.5
 """The weight of a failed command, which others would repeat."""
-MISTAKEN = 2.0
-"""The weight of a failed call of another tool, such as reading a missing file."""
 GOT_OVER = 5.0
 MOST_OF_A_CHANGE = 160
 """The maximum number of characters of a change that are quoted."""
+LONGEST_COMMAND = 160
 LONGEST_FAILURE = 260
 """The maximum number of characters of a failed check that passed later, with its command."""
-SHORT_REASON = 180
-"""The maximum number of characters of the error in a failure that was overcome."""
-MOST_TOLD = 3
-"""How many failures of one command are shown, the last ones."""
 CHECK = "check "
 """Prefix of the subject of a check."""
 STATUS_SUBJECT = 80
@@ -75,7 +70,7 @@ _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _COMMANDS = frozenset({"run", "check", "save"})
 _GOES_ON = lazy_re(r"(?<![\w-])(?P<command>\w[\w-]* \w[\w-]*) --(?:continue|skip)\b")
 _NAMES_ONE = lazy_re(r"[\d_@/-]")
-IT_FAILED, AT_FIRST = " — it failed: ", " — at first it failed: "
+IT_FAILED = " — it failed: "
 NO_REASON = " — it failed, and its output doesn't say why"
 UNEXPLAINED = 0.3
 """Factor for a failure whose output gives no reason."""
@@ -89,11 +84,11 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
-    """The approaches that were tried and failed, each once, in order."""
+    """The approaches that were tried and failed, each once, in order: commands, and changes that were put back."""
     out: dict[str, Line] = {}
     undone: dict[int, Line] = {}
     for place in range(len(steps)):
-        line = _failed_approach(steps, place)
+        line = _failed_command(steps, place)
         if line is None and (line := _reverted_edit(steps, place)) is not None:
             undone[reverting_edit(steps, place) or place] = line
         if line is not None:
@@ -126,59 +121,6 @@ def _explains(undone: Line) -> bool:
     return any(name in reason for name in _NAME.findall(approach))
 
 
-def overcome_failures(steps: Sequence[Step]) -> list[Line]:
-    """Failures that were overcome: each error, and what was changed before it passed."""
-    failures: dict[tuple[str, int], list[int]] = {}
-    for place, step in enumerate(steps):
-        if step.failed_itself and (step.action.shell or step.action.kind == "use"):
-            success = _later_success(steps, place)
-            if success is not None:
-                failures.setdefault((approach_of_step(step), success), []).append(place)
-    out: dict[str, Line] = {}
-    for (name, success), places in failures.items():
-        out[name] = Line(
-            text=f"{_describe_step(steps[places[0]])} failed: {_describe_errors(steps, [*places, success])}.",
-            subject=name,
-            weight=GOT_OVER,
-            position=steps[success].position,
-            sources=tuple(each for place in (*places[-MOST_TOLD:], success) for each in steps[place].sources),
-        )
-    return list(out.values())
-
-
-def _describe_errors(steps: Sequence[Step], places: Sequence[int]) -> str:
-    """The errors at all of the `places` but the last, where it succeeded, and what was changed in between."""
-    *failed, success = places
-    told: dict[str, int] = {}
-    for place in failed:
-        # If the same failure recurs, the last time is used.
-        told.pop(wrong := _failure_reason(steps[place], SHORT_REASON).rstrip(".") or "its output doesn't say why", None)
-        told[wrong] = place
-    kept = list(told.items())[-MOST_TOLD:]
-    ways = [
-        _changes_between(steps, at, then) for (_, at), (_, then) in zip(kept, [*kept[1:], ("", success)], strict=True)
-    ]
-    said = "".join(f"{wrong}{way and f'; after {way}: '}" for (wrong, _), way in zip(kept[:-1], ways[:-1], strict=True))
-    if kept[:-1] and not ways[-2]:
-        said += "; then "
-    later = steps[success]
-    same = _command_words(steps[kept[-1][1]]) == _command_words(later)
-    ended = "passed" if same else f"{_describe_step(later)} worked"
-    after = f" after {ways[-1]}" if ways[-1] else " later" if same else ""
-    return f"{said}{kept[-1][0]}; {ended}{after}"
-
-
-def _changes_between(steps: Sequence[Step], place: int, later: int) -> str:
-    """The files that were changed between two steps, each with what was defined or named there."""
-    written = [
-        (step.action.subject, line)
-        for step in steps[place:later]
-        if step.action.kind in CHANGES and not step.failed
-        for line in surviving_lines(step.action.added.splitlines(), step.action.removed.splitlines()) or ("",)
-    ]
-    return _describe_written_code(written, steps[place].cleaned_output)
-
-
 def _describe_written_code(written: Iterable[tuple[str, str]], wrong: str) -> str:
     """Describe the code `written` in files: what it defines, and which names from the failure are in it."""
     meant = frozenset(artifacts(wrong))
@@ -192,27 +134,26 @@ def _describe_written_code(written: Iterable[tuple[str, str]], wrong: str) -> st
     return f"I changed {', '.join(shown[-3:])}" if shown else ""
 
 
-def split_resolved_checks(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """Remove failed checks that passed later from `operations`; returns the rest, and these checks with their ways out.
+def split_resolved_failures(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """Remove failed commands that passed later from `operations`; returns the rest, and these with their ways out.
 
     `artifacts` are the lines about what was changed.
     """
-    checks = [line for line in operations if "check" in dict(line.verbs)]
+    commands = [line for line in operations if _COMMANDS & dict(line.verbs).keys()]
     left, told = [], []
     for line in operations:
         later = [
-            each for each in checks if each.position > line.position and includes_command(each.subject, line.subject)
+            each for each in commands if each.position > line.position and includes_command(each.subject, line.subject)
         ]
-        passed = next((each for each in later if not each.failed), None)
-        if not (line.failed and "check" in dict(line.verbs) and passed):
+        if line.failed and line in commands and not all(each.failed for each in later):
+            told.append(_as_resolved(line, later[0], artifacts))
+        else:
             left.append(line)
-            continue
-        told.append(_as_resolved(line, later[0], artifacts))
     return left, told
 
 
 def _as_resolved(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
-    """Reword a failed check with what was changed until it was run again as `then`."""
+    """Reword a failed command with what was changed until it was run again as `then`."""
     written = (
         (each.subject, each.text.partition("`")[2])
         for each in artifacts
@@ -281,21 +222,17 @@ def is_overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
     if _PUT_ASIDE.search(line.text):
         return any(_UNSTASH.search(name) and position > line.position for name, position in succeeded.items())
     names = [approach(verb, line.subject) for verb, _ in line.verbs] if line.failed else [line.subject]
-    return any(succeeded.get(name, -1) > line.position for name in names) or bool(find_way_out(line, succeeded))
-
-
-def find_way_out(line: Line, succeeded: Mapping[str, int]) -> str:
-    """The later approach that finished what a dead end began, or used the same object; empty for none."""
-    later = (name for name, position in succeeded.items() if position > line.position)
     conflict = _CONFLICT.search(line.text) is not None
-    reached = (
-        name
-        for name in later
-        if _continues(line.subject, name)
-        or _has_same_object(line.subject, name)
-        or (conflict and _RESOLVED.search(name))
+    return any(
+        position > line.position
+        and (
+            name in names
+            or _continues(line.subject, name)
+            or any(_has_same_object(each, name) for each in names)
+            or (conflict and _RESOLVED.search(name))
+        )
+        for name, position in succeeded.items()
     )
-    return next(reached, "").partition(" ")[2]
 
 
 _CONFLICT = lazy_re(r"\b(?:CONFLICT|[Mm]erge conflict)\b")
@@ -314,12 +251,6 @@ def _has_same_object(failed: str, later: str) -> bool:
     one, other = failed.split(), later.split()
     shared = {*one[2:]} & {*other[2:]}
     return one[:1] == ["use"] and one[:2] == other[:2] and any(map(_NAMES_ONE.search, shared))
-
-
-def with_way_out(line: Line, way: str) -> Line:
-    """Reword a dead end after another approach succeeded."""
-    text = line.text.replace(IT_FAILED, AT_FIRST).rstrip(".")
-    return replace(line, text=f"{text}; later `{clip(way, STATUS_SUBJECT)}` worked.")
 
 
 def merge_dead_ends(earlier: Line, line: Line) -> Line:
@@ -432,10 +363,10 @@ def _executed_text(step: Step) -> tuple[str, str]:
     return given, _QUOTED.sub("''", given)
 
 
-def _failed_approach(steps: Sequence[Step], place: int) -> Line | None:
-    """A call that failed and did not succeed later, unless it was refused."""
+def _failed_command(steps: Sequence[Step], place: int) -> Line | None:
+    """A command that failed and did not succeed later, unless it was refused; another tool's call is only a slip."""
     step = steps[place]
-    if not step.failed_itself or _later_success(steps, place) is not None:
+    if not (step.failed_itself and step.action.shell) or _succeeds_later(steps, place):
         return None
     if place == len(steps) - 1:
         return None  # Nothing came after it yet: it is the current state, and was not given up.
@@ -446,10 +377,10 @@ def _failed_approach(steps: Sequence[Step], place: int) -> Line | None:
         return None  # It found nothing.
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _is_alternative(s, step)), None)
     instead = instead or next((s for s in steps[place + 1 :] if _is_respelling(s, step)), None)
-    tail = f"; {_describe_step(instead)} worked" if instead else ""
-    worth = FAILED if step.action.shell else MISTAKEN
-    text = f"I tried {_describe_step(step)}{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
-    return step.line(text, worth if why else worth * UNEXPLAINED, subject=approach_of_step(step))
+    tail = f"; `{clip(instead.action.subject, LONGEST_COMMAND)}` worked" if instead else ""
+    command = clip(step.action.subject, LONGEST_COMMAND)
+    text = f"I tried `{command}`{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
+    return step.line(text, FAILED if why else FAILED * UNEXPLAINED, subject=approach_of_step(step))
 
 
 def _reverted_edit(steps: Sequence[Step], place: int) -> Line | None:
@@ -543,16 +474,16 @@ def _failure_reason(step: Step, limit: int = 320) -> str:
     return error_lines(step.cleaned_output, limit) or step.failure_reason
 
 
-def _later_success(steps: Sequence[Step], place: int) -> int | None:
-    """The index of the first later step that does the same, or finishes it, without failing."""
-    wanted, text = approach_of_step(steps[place]), _command_words(steps[place])
-    for later in range(place + 1, len(steps)):
-        step = steps[later]
-        same = approach_of_step(step) == wanted and (step.action.kind in CHANGES or _command_words(step) == text)
-        same = same or _continues(text, _command_words(step)) or _has_same_object(wanted, approach_of_step(step))
-        if same and step.result is not None and not step.failed:
-            return later
-    return None
+def _succeeds_later(steps: Sequence[Step], place: int) -> bool:
+    """Whether a later step runs the same command, or finishes it, without failing."""
+    text = _command_words(steps[place])
+    return any(
+        step.result is not None
+        and not step.failed
+        and step.action.kind not in CHANGES
+        and (_command_words(step) == text or _continues(text, _command_words(step)))
+        for step in steps[place + 1 :]
+    )
 
 
 def _command_words(step: Step) -> str:
@@ -561,10 +492,8 @@ def _command_words(step: Step) -> str:
 
 def _is_alternative(candidate: Step, failed: Step) -> bool:
     """Whether `candidate` reached the same goal in another way: the same program with other flags."""
-    if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
+    if candidate.result is None or candidate.failed or not candidate.action.shell:
         return False
-    if not (candidate.action.shell and failed.action.shell):
-        return candidate.call.name == failed.call.name and _file_name(candidate) == _file_name(failed) != ""
     one, other = candidate.action.subject.split(), failed.action.subject.split()
     plain = {word for word in one[1:] if word[0] not in "-|&;<>"} & {
         word for word in other[1:] if word[0] not in "-|&;<>"
@@ -577,7 +506,7 @@ def _is_respelling(candidate: Step, failed: Step) -> bool:
 
     Numbers in it may differ: `pulls/7/comments/12/replies` works, `pulls/comments/13/replies` doesn't.
     """
-    if candidate.result is None or candidate.failed or not (candidate.action.shell and failed.action.shell):
+    if candidate.result is None or candidate.failed or not candidate.action.shell:
         return False
     one, other = _words_before_path(failed), _words_before_path(candidate)
     if not one or one[:-1] != other[:-1] or one[-1] == other[-1]:
@@ -597,19 +526,6 @@ def _words_before_path(step: Step) -> list[str]:
 
 def _path_parts(word: str) -> list[str]:
     return [_DIGITS.sub("0", part) for part in word.strip("/").split("/") if part]
-
-
-def _file_name(step: Step) -> str:
-    """The name of a file that is read, without its folder."""
-    return step.action.subject.rsplit("/", 1)[-1] if step.action.kind == "read" else ""
-
-
-def _describe_step(step: Step) -> str:
-    subject = clip(step.action.subject, 160)
-    if step.action.shell:
-        return f"`{subject}`"
-    doing = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
-    return f"{doing.get(step.action.kind, 'using')} {subject}"
 
 
 def _collapse_spaces(text: str) -> str:

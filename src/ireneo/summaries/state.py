@@ -53,7 +53,7 @@ MOST_LOGGED = 3
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 REMOTE, STASH, HEAD = "remote", "stash", "head"
 COMMITTED, REWRITTEN = "committed ", "rewritten"
-AMENDS = (("amended", 1),)
+AMENDS, IN_COMMIT = (("amended", 1),), (("committed", 1),)
 EARLIER = "Committed before: "
 MOST_EARLIER, TITLE = 4, 60
 """How many commits before the last one are shown, and with how many characters of their titles."""
@@ -158,12 +158,19 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     added = [line for line in out.values() if line.subject.startswith(ADDED)]
     removed = [line for line in out.values() if line.subject.startswith(REMOVED_PATH)]
 
-    def is_settled(change: Line) -> bool:
-        """Whether a changed file was committed or removed later, or isn't listed as changed any more."""
+    def is_change(line: Line) -> bool:
+        return line.subject.startswith(CHANGED)
+
+    def is_gone(change: Line) -> bool:
+        """Whether a changed file was removed later, or isn't listed as changed any more though it wasn't committed."""
         path = f"/{change.subject.removeprefix(CHANGED)}/"
         gone = (line for line in removed if line.position > change.position)
-        if change.position < listed or any(f"/{line.subject.removeprefix(REMOVED_PATH)}/" in path for line in gone):
-            return True
+        return any(f"/{line.subject.removeprefix(REMOVED_PATH)}/" in path for line in gone) or (
+            change.position < listed and not is_committed(change)
+        )
+
+    def is_committed(change: Line) -> bool:
+        path = f"/{change.subject.removeprefix(CHANGED)}/"
         before = -1
         for commit in commits:
             staged = [line.subject.removeprefix(ADDED) for line in added if before < line.position <= commit]
@@ -175,9 +182,10 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
 
     planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
     return [
-        line
+        # A check that was run before a change doesn't know of it, whether it was committed or not.
+        replace(line, text="", verbs=IN_COMMIT) if is_change(line) and line.text and is_committed(line) else line
         for line in out.values()
-        if not (line.subject.startswith(CHANGED) and is_settled(line))
+        if not (is_change(line) and is_gone(line))
         and not (line.subject == HEAD and COMMIT in out and line.position < out[COMMIT].position)
         and not (line.subject.startswith(TASKS) and line.position < planned)
     ]
@@ -218,7 +226,12 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
         out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}.", weight=UNCOMMITTED))
     failing = [line.position for line in checks if line.weight >= FAILS]
-    checks = [_with_changes_since(line, files) for line in checks]
+    changed = [
+        replace(line, text=line.subject.removeprefix(CHANGED))
+        for line in lines
+        if line.subject.startswith(CHANGED) and (line.text or line.verbs == IN_COMMIT)
+    ]
+    checks = [_with_changes_since(line, _without_repeats(changed)) for line in checks]
     later = [sum(place > line.position for place in failing) for line in checks]
     checks = [replace(line, weight=line.weight * AGED**more) for line, more in zip(checks, later, strict=True)]
     tasks = [line for line in kept if line.subject.startswith(TASKS)] or _grouped_tasks(lines)

@@ -26,8 +26,6 @@ _SAYS = topic(Prose)
 
 LONGEST = 360
 """The maximum number of characters of a statement; longer ones are cut at a word."""
-LONGEST_DOC = 180
-"""The maximum number of characters of a comment at a definition."""
 GROUPED = 280
 """Short items of a list are joined up to this many characters."""
 SHORT_ITEM = 90
@@ -165,6 +163,12 @@ class _ProseReader:
             yield f"{self.lead} `{said}`"
         elif len(said) > LONGEST_LINE:
             yield from _comment_reasons(lines)
+
+    def end(self) -> Iterator[str]:
+        """What waits at the end of the text: items, or an introduction that only a call follows."""
+        if self.led and self.lead.endswith(":") and not self.items and len(self.lead.split()) > BARE_LEAD:
+            yield self.lead.rstrip(" :")
+        yield from self.flush()
 
     def flush(self) -> Iterator[str]:
         """The waiting short items, after their introduction."""
@@ -316,7 +320,7 @@ def _statements_in(text: str, *, led: bool) -> Iterator[str]:
             yield from outline.read(held, leads=_ITEM.match(line) is not None)
             held = line
     yield from outline.read(held)
-    yield from outline.flush()
+    yield from outline.end()
 
 
 def document_statements(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[CodeStatement]:
@@ -697,9 +701,7 @@ class _CodePassage:
 
     def build(self, within: str) -> Iterator[CodeStatement]:
         """The statement of the added lines: the first is weighted in full, further ones less."""
-        # The purpose of a function is at the beginning of its comment.
-        most = LONGEST_DOC if self.told and _OPENS.match(self.told) else LONGEST
-        why = clip(" ".join(self.words), most) if self.fresh_words or self.told else ""
+        why = clip(" ".join(self.words), LONGEST) if self.fresh_words or self.told else ""
         explains = code_worth(f"# {why}") if why else 0.0
         place = f"{within}: " if within and not self.names_itself else ""
         best = max(self.worth, default=0.0)

@@ -113,7 +113,9 @@ def command_action(command: str) -> Action:
     command = _CONTINUED.sub(" ", command)
     written = _HEREDOC.search(command)
     if written:
-        return Action(kind="write", subject=written["path"] or written["other"], added=command)
+        body = _HEREDOC_BODY.search(command, command.find("<<", written.start()))
+        text = body["text"] if body else command
+        return Action(kind="write", subject=written["path"] or written["other"], added=text)
     # Of a pipe the first command is used; of several commands the last one that does something.
     telling = [step for step in _split_steps(command) if not _SILENT.match(step)]
     kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
@@ -134,6 +136,9 @@ def command_action(command: str) -> Action:
 _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+)
+_HEREDOC_BODY = lazy_re(
+    r"<<-?\s*['\"]?(?P<end>\w+)[^\n]*\n(?P<text>.*?)(?:^\s*(?P=end)\s*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _WRITES = lazy_re(
     r"^(?:do )?(?:rm|mkdir|cp|mv|touch|chmod|git (?:clone|init|worktree))\b|(?<![0-9&<>=-])>{1,2}\s?(?![&\s]|/dev/null)"
@@ -261,9 +266,16 @@ def _argument_gist(given: dict[str, object]) -> str:
 
 
 def _clip_line(text: str, limit: int = 160) -> str:
-    """One line of at most `limit` characters."""
+    """One line of at most `limit` characters, cut before a word or a part of a path."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    if len(line) <= limit:
+        return line
+    cut = max(line.rfind(mark, limit - LONGEST_WORD, limit - 1) for mark in " /")
+    return line[: cut + 1 if cut > 0 else limit - 1].rstrip() + "…"
+
+
+LONGEST_WORD = 24
+"""A longer word is cut where the limit is."""
 
 
 def _clip_chain(command: str) -> str:

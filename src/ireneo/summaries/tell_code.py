@@ -241,7 +241,9 @@ def findings(done: Sequence[Step]) -> Iterator[Line]:
 def _step_findings(step: Step, later: Sequence[Step]) -> Iterator[Line]:
     path = step.action.subject
     lines = surviving_lines(seen_lines(step.output), _removed_by(later))
-    if (written := path.endswith(_DOCUMENTS)) or brought_text(step):
+    # Any output may be kept in a text file.
+    written = path.endswith(_DOCUMENTS) and (not path.endswith(".txt") or is_prose(without_reminders(step.output)))
+    if written or brought_text(step):
         for each in document_statements(lines):
             yield step.line(each.text, each.worth * (READ_PROSE if written else FOUND_PROSE), subject=path)
     elif step.action.kind != "fetch":

@@ -16,14 +16,11 @@ from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
     approach_of_step,
     dead_ends,
-    find_way_out,
     is_overturned,
     last_successes,
     merge_dead_ends,
-    overcome_failures,
     refusal_words,
-    split_resolved_checks,
-    with_way_out,
+    split_resolved_failures,
 )
 from ireneo.summaries.outputs import (
     SHOWN_OUTPUT,
@@ -51,7 +48,16 @@ from ireneo.summaries.own_words import (
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, defined_name, is_request, prose, prose_worth
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, normalise_error, sentences, short_path, steps
+from ireneo.summaries.steps import (
+    CHANGES,
+    ActionKind,
+    Step,
+    clip,
+    normalise_error,
+    sentences,
+    short_path,
+    steps,
+)
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
     REPLACED_CODE,
@@ -178,7 +184,10 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     messages, goal = messages_without_recalled(messages), without_recalled(goal)
     done = steps(messages)
     said = _agent_sentences(messages)
-    given_up, got_over = dead_ends(done), overcome_failures(done)
+    given_up = dead_ends(done)
+    operations = _without_instructions(_operations(messages, done, {line.subject for line in given_up}))
+    changes = list(change_lines(done))
+    operations, passed = split_resolved_failures(operations, changes)
     return _sections(
         {
             "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
@@ -190,13 +199,13 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
                 *_without_instructions(findings(done)),
             ],
             "operations": [
-                *_without_instructions(_operations(messages, done, {line.subject for line in (*given_up, *got_over)})),
+                *operations,
                 *_without_instructions(_user_commands(messages)),
                 *_act_lines([step for step in done if step.result is not None and not step.failed]),
             ],
             "dead_ends": given_up,
-            "worked": got_over,
-            "artifacts": list(change_lines(done)),
+            "worked": passed,
+            "artifacts": changes,
             REPLACED_CODE: removed_lines(done),
             "open": _closing_question(messages, ends_turn=ends_turn),
             "state": state_lines(done, messages),
@@ -399,7 +408,7 @@ def _describe_step(step: Step) -> str:
     """The name of a call: its command or subject; for a long command, the purpose that the agent gave."""
     kind, subject = step.action.kind, step.action.subject
     if not step.action.shell and kind != "use":
-        return f"{kind} {clip(subject, NAMED)}"
+        return f"{kind} {short_path(subject) if kind in ('read', *CHANGES) else clip(subject, NAMED)}"
     given = step.call.arguments
     meant = str(given.get("description") or "") if subject.endswith(CUT) and isinstance(given, dict) else ""
     return clip(meant, NAMED) if meant else f"`{clip(subject, NAMED)}`"
@@ -602,8 +611,8 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     kept["discoveries"] = without_removed(kept)
     kept["dead_ends"] = _open_dead_ends(children)
     acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
-    acts, passed = split_resolved_checks(acts, kept.get("artifacts", ()))
-    kept["worked"] = _by_position([*kept.get("worked", ()), *_resolved_dead_ends(children), *passed])
+    acts, passed = split_resolved_failures(acts, kept.get("artifacts", ()))
+    kept["worked"] = _by_position([*kept.get("worked", ()), *passed])
     kept["artifacts"] = _newest_by_subject(kept.get("artifacts", ()), defined_name_of)
     # Why a check failed may be asked after it passed.
     kept["operations"] = _newest_by_subject(
@@ -655,21 +664,14 @@ def _by_position(lines: Iterable[Line]) -> list[Line]:
 
 def _open_dead_ends(children: Sequence[Summary]) -> list[Line]:
     """The dead ends that did not succeed later; repeated ones once, with their count."""
-    got_over = {line.subject: line.position for line in _lines_of(children, "worked") if line.subject}
     done = last_successes(_lines_of(children, "operations"), _lines_of(children, "artifacts"))
     out: dict[str, Line] = {}
     for line in _lines_of(children, "dead_ends"):
-        if got_over.get(line.subject, -1) > line.position or is_overturned(line, done):
+        if is_overturned(line, done):
             continue
         name = line.subject or line.text
         out[name] = merge_dead_ends(out[name], line) if name in out and line.subject else line
     return list(out.values())
-
-
-def _resolved_dead_ends(children: Sequence[Summary]) -> list[Line]:
-    """The dead ends for which a later block found a way out."""
-    done = last_successes(_lines_of(children, "operations"), _lines_of(children, "artifacts"))
-    return [with_way_out(line, way) for line in _lines_of(children, "dead_ends") if (way := find_way_out(line, done))]
 
 
 def _last_status(children: Sequence[Summary]) -> list[Line]:
