@@ -24,9 +24,7 @@ PRESENT = (
     ("I'm on the early bus with Greta", "en", ""),
     ("my desk is next to the lift", "en", ""),
     ("the children are in the early group", "en", ""),
-    ("in May we sail to Oslo, Greta has booked a week off", "en", ""),
     ("the doctor has put me on 5 mg", "en", ""),
-    ("we're going to take them to Crete at Easter, booked and all", "en", ""),
     ("three mornings at the bakery", "en", "How often do you work?"),
     ("I've been on the late shift since March", "en", ""),
     ("we've been living above the bakery", "en", ""),
@@ -59,6 +57,28 @@ def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: st
     assert expired_part(text, SAID, SAID + COUNTS_FOR) is None
     over = expired_part(text, SAID, LATER)
     assert over == ExpiredPart(until=SAID + COUNTS_FOR, left="")
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ("in June we sail to Oslo, Greta has booked a week off", 48),
+        ("we're going to take them to Crete at Easter, booked and all", 28),
+    ],
+)
+def test_a_plan_counts_until_its_day_or_for_four_weeks(words: str, days: int) -> None:
+    text = quoted(words, "en", "")
+    assert expired_part(text, SAID, SAID + timedelta(days=days - 1)) is None
+    over = expired_part(text, SAID, SAID + timedelta(days=days + 1))
+    assert over is not None
+    assert over.left == ""
+
+
+@pytest.mark.parametrize("words", ["stuck on the bridge, nothing moving", "I'm off to bed with a cold"])
+def test_what_is_so_at_a_moment_counts_for_a_day(words: str) -> None:
+    over = expired_part(quoted(words, "en", ""), SAID, SAID + timedelta(days=2))
+    assert over is not None
+    assert over.left == ""
 
 
 @pytest.mark.parametrize(

@@ -189,13 +189,17 @@ APART = (
     (
         LEEDS,
         Chat("b", [("2026-03-15", "I live in Hull."), ("2026-03-16", "Not Hull, it's Hove.")], "b"),
-        [("Hove", "03-16", "")],
+        [("Hull", "03-15", "03-16"), ("Hove", "03-16", "")],
     ),
     (LEEDS, Chat("b", [("2026-03-15", "I live in Hull."), ("2026-03-15", "Just kidding.")], "b"), []),
     (PHILIPS, Chat("b", [("2026-03-15", "I work at Philips.")], "b"), [("Philips", "03-15", "")]),
     (OTTO, Chat("b", [("2026-03-15", "I have a dog called Otto.")], "b"), [("dog called Otto", "03-15", "")]),
     (NUTS, Chat("b", [("2026-03-15", "I'm allergic to nuts.")], "b"), [("nuts", "03-15", "")]),
-    (WIFE, Chat("b", [("2026-03-06", BRITTA), ("2026-03-08", BIRTE)], "b"), [("Birte", "03-08", "")]),
+    (
+        WIFE,
+        Chat("b", [("2026-03-06", BRITTA), ("2026-03-08", BIRTE)], "b"),
+        [("Britta", "03-06", "03-08"), ("Birte", "03-08", "")],
+    ),
 )
 
 

@@ -145,18 +145,15 @@ def test_a_plan_that_came_true_is_one_no_longer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("home", "plan", "mark"),
+    ("home", "plan"),
     [
-        ("I live in Hull.", "We're moving to Bath in June.", "It is not known whether it came to that."),
-        ("Ich wohne in Gmunden.", "Wir ziehen im Juni nach Linz.", "Ob es dazu kam, ist nicht bekannt."),
+        ("I live in Hull.", "We're moving to Bath in June."),
+        ("Ich wohne in Gmunden.", "Wir ziehen im Juni nach Linz."),
     ],
 )
-def test_a_plan_whose_day_has_passed_stands_beside_what_held_and_is_marked(
-    tmp_path: Path, home: str, plan: str, mark: str
-) -> None:
+def test_a_plan_whose_day_has_passed_is_let_go_and_what_held_stays(tmp_path: Path, home: str, plan: str) -> None:
     held = [each for each in held_after(tmp_path, (0, home), (1, plan), (130, "How do I boil an egg?")) if each.holds]
-    assert [each.attribute for each in held] == ["home", ""]
-    assert held[1].text.endswith(mark)
+    assert [each.attribute for each in held] == ["home"]
 
 
 @pytest.mark.parametrize("text", ["In December we want to fly to Crete.", "Im Dezember wollen wir nach Kreta fliegen."])
@@ -164,12 +161,6 @@ def test_what_is_wanted_for_a_later_month_stands_until_that_is_over(tmp_path: Pa
     for days, holds in ((60, True), (270, True), (330, False)):
         held = held_after(tmp_path / str(days), (0, text), (days, "How do I boil an egg?"))
         assert any("ret" in each.text and each.holds for each in held) is holds
-
-
-def test_a_plan_of_which_nothing_was_heard_for_long_is_let_go(tmp_path: Path) -> None:
-    said = ((0, "I live in Hull."), (1, "We're moving to Bath in June."))
-    later = ((130, "How do I boil an egg?"), (300, "How do I fry an egg?"))
-    assert [each.attribute for each in held_after(tmp_path, *said, *later) if each.holds] == ["home"]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +172,7 @@ def test_a_plan_of_which_nothing_was_heard_for_long_is_let_go(tmp_path: Path) ->
 )
 def test_who_is_where_they_meant_to_move_lives_there(tmp_path: Path, plan: str, there: str, home: str) -> None:
     held = [each for each in held_after(tmp_path, (0, plan), (60, there)) if each.holds]
-    assert [(each.attribute, each.value) for each in held] == [("home", home)]
+    assert [each.value for each in held if each.attribute == "home"] == [home]
 
 
 def test_who_is_somewhere_without_a_plan_may_be_on_a_visit(tmp_path: Path) -> None:

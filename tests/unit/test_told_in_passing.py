@@ -57,9 +57,8 @@ def test_what_only_belongs_to_the_question_is_told_with_it_alone(text: str) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "Which insurance is good for a Corsa of 2016?",
         "how do I tell my manager at the mill that I can't do Fridays any more",
-        "Was koche ich für meine Oma, die keine Zähne mehr hat?",
+        "Was koche ich für meine Oma, die seit Mai keine Zähne mehr hat und nur noch Suppe isst?",
     ],
 )
 def test_a_question_that_tells_something_is_quoted(text: str) -> None:
@@ -160,13 +159,6 @@ def test_what_nobody_gets_rid_of_is_told_after_a_hundred_days(text: str) -> None
         expired_part(quotation(text, "The user", AT, "de" if "Lauch" in text else "en"), AT, AT + timedelta(days=200))
         is None
     )
-
-
-def test_what_stays_so_stays_with_the_sentence_that_it_is_about() -> None:
-    said = quotation("Gloves without latex. It gives me a rash. The shop is shut.", "The user", AT, "en")
-    over = expired_part(said, AT, AT + timedelta(days=200))
-    assert over is not None
-    assert unquoted_words(over.left) == "Gloves without latex. It gives me a rash."
 
 
 def test_a_question_goes_with_its_answer() -> None:

@@ -22,10 +22,13 @@ TOLD = [
 ]
 QUOTED = [
     # What changes often is of the day on which it was said, and told of whom it speaks.
-    ("My wife Odile left Fenwick. She works at Tarn & Co.", "“Odile works at Tarn & Co.”"),
-    ("My sister is moving house. She's a nurse.", "“My sister is a nurse.”"),
-    ("My aunt Ruth called. She's moved to Bergen!", "“Ruth has moved to Bergen!”"),
-    ("Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.", "„Veit arbeitet bei Holzmann.“"),
+    ("My wife Odile left Fenwick. She works at Tarn & Co.", "“My wife Odile left Fenwick. She works at Tarn & Co.”"),
+    ("My sister is moving house. She's a nurse.", "“My sister is moving house. She's a nurse.”"),
+    ("My aunt Ruth called. She's moved to Bergen!", "“My aunt Ruth called. She's moved to Bergen!”"),
+    (
+        "Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.",
+        "„Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.“",
+    ),
 ]
 
 
@@ -47,11 +50,9 @@ def test_of_others_what_changes_is_quoted(text: str, quoted: str) -> None:
 @pytest.mark.parametrize(
     "text", ["My partner is called Lou. He paid 14 grand.", "My dog Bran died. He'd a great innings."]
 )
-def test_of_whom_it_is_not_known_whether_he_or_she_nothing_is_told(text: str) -> None:
-    told = " ".join(each.text for each in extract_facts(text, speaker="user", at=AT))
-    assert "grand" not in told
-    # As it was said, with whom it was said of.
-    assert "innings" not in told or "“My dog Bran died. He'd a great innings.”" in told
+def test_of_whom_it_is_not_known_whether_he_or_she_is_quoted_as_it_was_said(text: str) -> None:
+    told = [each for each in extract_facts(text, speaker="user", at=AT) if not each.attribute]
+    assert [each.text for each in told if not each.against] == [f"On 14 May 2024 the user said: “{text}”"]
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,6 @@ from ireneo.log.calls import entered_text
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
-from ireneo.memories.corrections import denied_allergy
-from ireneo.memories.ended_values import ALLERGIES
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, score_factor
@@ -74,7 +72,6 @@ from ireneo.memories.serving import (
     rule_applies,
 )
 from ireneo.memories.signature import action_of, action_signature
-from ireneo.memories.wording import unquoted_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Embedder
@@ -471,7 +468,6 @@ class BriefSearch:
         ]
         known = {each.record.id for each in served}
         served += self._best_word_matches(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
-        served = [each for each in served if not self._only_denies_allergy(each.record.text, purpose)]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
@@ -606,8 +602,7 @@ class BriefSearch:
             left = [
                 sentence
                 for sentence in each.said
-                if not (purpose and self._only_denies_allergy(sentence, purpose))
-                and not any(_word_share(words, sentence) >= SAID_AGAIN for words in over)
+                if not any(_word_share(words, sentence) >= SAID_AGAIN for words in over)
                 and not any(_word_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
                 and not any(_word_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
                 and not any(_repeats_memory(sentence, words, purpose) for words in told)
@@ -615,19 +610,6 @@ class BriefSearch:
             if left:
                 out.append(each.line(left, whole=not over))
         return out
-
-    def _only_denies_allergy(self, text: str, purpose: Purpose) -> bool:
-        """Whether a text only denies an allergy, while the person has another one.
-
-        It is still shown if the goal itself asks for it.
-        """
-        who, what = denied_allergy(unquoted_words(text))
-        if not who or not purpose.words.keys().isdisjoint(terms(what)):
-            return False
-        held = self.records(MemoryFilter(subject=who, archived=False), MOST_OF_ONE)
-        return any(
-            each.attribute in ALLERGIES and KINDS[each.kind].holds(each, self.now) for each in self.scope.visible(held)
-        )
 
     def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
         """The memories about people and things that the goal names; adds their names to `purpose`."""

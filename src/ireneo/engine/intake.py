@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence, Set
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
@@ -38,7 +38,6 @@ from ireneo.engine.remember import (
     Remembered,
     retire_expired,
     retire_jokes,
-    settle_corrections,
     settle_drafts,
     settle_statements,
 )
@@ -55,13 +54,12 @@ from ireneo.engine.turns import (
 from ireneo.errors import ModelError, SpendingLimit
 from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, people_in, without_recalled_parts
 from ireneo.log.tree import SessionKey, is_of_sub_agent
-from ireneo.memories.corrections import CorrectedMessage, read_corrections
 from ireneo.memories.earnest import is_joke_taken_back
 from ireneo.memories.extract import extract_facts
 from ireneo.memories.quoting import closing_question
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
 from ireneo.memories.said import SaidFact
-from ireneo.memories.wording import distinctive_words, unquoted_words
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel
@@ -310,16 +308,8 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         done = retire_jokes(tx, key.space, taken, replace(word, recorded=now + len(remembered) * _NEXT))
         known.learn(each.record for each in done)
         remembered += done
-        near = {each.message for each in before[-BEFORE:] if heard and each.role == "user"}
-        # An earlier message doesn't correct what was said later and is already read.
-        day = said.at.date() if said.at else date.max
-        told = [each for each in known.facts if each.at.date() <= day or not each.sources]
-        right = read_corrections(said.text, told, near) if said.role == "user" else CorrectedMessage(text=said.text)
-        done = settle_corrections(tx, key.space, right.memories, replace(word, recorded=now + len(remembered) * _NEXT))
-        known.learn(record for each in done for record in (each.record, *each.changed))
-        remembered += done
         facts = extract_facts(
-            right.text,
+            said.text,
             speaker=said.speaker,
             role=said.role,
             at=said.at,
@@ -329,11 +319,6 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         )
         # "The branch is open now" is about the work, which summaries, lessons and pins cover better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
-            fact = (
-                replace(fact, text=right.mark_corrections(fact.text))
-                if unquoted_words(fact.text) != fact.text
-                else fact
-            )
             piece = _fact_draft(fact, said, stretch, now + len(remembered) * _NEXT)
             if fact.answers and last is not None:
                 piece = replace(piece, messages=(last.message, *piece.messages))

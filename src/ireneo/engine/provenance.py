@@ -13,7 +13,7 @@ from ireneo.log.message import Message, MessageId, texts, without_recalled_parts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import cites_memories, update_stale
-from ireneo.memories.record import Evidence, MemoryDraft, MemoryId, Record, normalised_words
+from ireneo.memories.record import MemoryDraft, MemoryId, Record, normalised_words
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import SummaryId
 
@@ -40,13 +40,6 @@ def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[Memo
         # Without a stated session, the memory belongs to that of its messages.
         draft = replace(draft, session=where[0])
     return replace(draft, messages=spoken), heard
-
-
-def stored_messages(tx: Transaction, space: str, evidence: Iterable[Evidence]) -> tuple[MessageId, ...]:
-    """The messages that pieces of evidence cite, each once, without those that were deleted since."""
-    cited = tuple(dict.fromkeys(name for piece in evidence for name in piece.messages))
-    there, _ = _messages_named(tx, [each.key for each in tx.sessions.list(space)] if cited else [], cited)
-    return tuple(name for name in cited if name in there)
 
 
 def is_source(message: Message) -> bool:

@@ -15,7 +15,7 @@ from typing import Unpack
 from msgspec.structs import replace
 
 from ireneo.engine.named import memories_of_ids, record_use
-from ireneo.engine.provenance import check_sources, find_echoed, stored_messages, update_staleness
+from ireneo.engine.provenance import check_sources, find_echoed, update_staleness
 from ireneo.engine.reading import KnownMemories, Utterance, drafts_of, read_by_model, visible_records
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, record_project, stated_project
@@ -25,16 +25,15 @@ from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.corrections import CorrectedMemory
 from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
+from ireneo.memories.figures import counts_by_noun
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import expired_part
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
 from ireneo.memories.remnants import without_count, without_ended
-from ireneo.memories.rivals import counts_by_noun, switched_to
 from ireneo.memories.wording import unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -359,9 +358,6 @@ def _related_memories(
     if draft.attribute:
         for name in (draft.attribute, ONE_LIFE.get(draft.attribute, "")):
             known += tx.memories.of_key(space, "semantic", slot(draft.subject, name)) if name else ()
-    if switched_to(unquoted_words(draft.text)):
-        # The thing used before shares no word with the one that somebody switched to.
-        known += tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), NEAREST)
     return visible_records(tx, space, draft.project, list({each.id: each for each in known}.values())), often
 
 
@@ -419,33 +415,6 @@ def retire_expired(
             over, text=over_now.left, until=None, against=False, session=last.session, messages=last.messages
         )
         done += settle_drafts(tx, space, [over, *([rest] if over_now.left else [])])
-    return done
-
-
-def settle_corrections(
-    tx: Transaction, space: str, righted: Sequence[CorrectedMemory], word: MemoryDraft
-) -> list[Remembered]:
-    """Settle the corrections in a user's `word`: the memories are withdrawn, and stored with the right words."""
-    done: list[Remembered] = []
-    for each in righted:
-        told = each.record
-        draft = replace(word, text=each.quote, recorded=word.recorded + 2 * len(done) * _AFTER)
-        over = replace(_evidence_against(told, draft), at=told.at)
-        right = replace(
-            draft,
-            kind=told.kind,
-            text=each.text,
-            at=KINDS[told.kind].effective_time(told, draft.at),
-            subject=told.subject,
-            attribute=told.attribute,
-            value=each.value,
-            adds=any(piece.adds for piece in told.evidence),
-            recorded=draft.recorded + _AFTER,
-            # A memory that was also stated in another session belongs to neither.
-            session=draft.session if {*told.sessions} <= {draft.session} else "",
-            messages=(*stored_messages(tx, space, supporting(told)), *draft.messages),
-        )
-        done += settle_drafts(tx, space, [over, right])
     return done
 
 

@@ -29,12 +29,8 @@ class Facts(Topic, frozen=True, kw_only=True):
 
     joke: Patterns = BARE  # Anywhere in a sentence: it isn't meant
     takes_back: Patterns = BARE  # A sentence of its own that takes back the one before: "just kidding"
-    # A sentence that corrects what was said: not `was`, but `now`; or what follows the same preposition (`behind`).
-    # `sure` marks it as a correction even if neither is named
-    corrects: Row = ()
-    # That `who` is not (`be`, `state`, `end`) what `was` said, and after it that it is `now`
-    not_that: Row = ()
-    but_that: Row = ()
+    not_that: Patterns = BARE  # Right before a known value: it is wrong
+    but_that: Row = ()  # Between a wrong value and the right one
     muddled: Patterns = BARE  # Anywhere: somebody got things mixed up in what they said
     articles: Row = ()  # Before a noun
     hyperbole: Patterns = BARE  # Anywhere: nobody means it so
@@ -53,7 +49,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     asks_within: Patterns = BARE  # After a comma: a request begins
     asks: Patterns = OPENS_CLAUSE  # At the beginning of a clause: a question or request
     of_occasions: Patterns = BARE  # Anywhere in a message: verses are wanted for real people, on a day of theirs
-    looks_up: Patterns = BARE  # After a retraction: where the speaker looked it up
     arrives: Row = ()  # A clause: somebody is now at a place, `value`, to which they meant to move
     # At the beginning of what follows a comma in a question: a subject and a finite verb
     tells_by_asking: Patterns = OPENS_CLAUSE  # At the beginning of a question: what follows is a statement
@@ -115,29 +110,17 @@ class Facts(Topic, frozen=True, kw_only=True):
     back: Patterns = BARE  # Anywhere: what had ended is true again
     fresh: Patterns = BARE  # Anywhere: it is new
     besides: Patterns = BARE  # Anywhere: it is true in addition to what was said before
-    renewed: Row = ()  # Anywhere: `what` was replaced by another one
-    switched: Row = ()  # A statement that `who` has `what` in place of another one of its kind
-    uses: Row = ()  # A statement that `who` uses, drives, plays … `what`
     consumes: Patterns = BARE  # Anywhere: the speaker eats, drinks or likes something
-    allergic: Patterns = BARE  # Anywhere: somebody has an allergy
     reacts: Patterns = BARE  # Anywhere: a reaction of the body to something that it doesn't tolerate
     outgrown: Patterns = BARE  # Anywhere: somebody can now eat what they couldn't
     recovered: Patterns = BARE  # Anywhere: somebody is well again
-    awaited: Patterns = BARE  # Anywhere: something is expected or prepared
     reached: Patterns = BARE  # Anywhere: what was expected has happened
     joint: Patterns = BARE  # Anywhere: it includes the speaker
     called_too: Row = ()  # Synonyms for a relation, separated by blanks
-    counted: Patterns = BARE  # Anywhere: it says how many there are in total
-    light: Set = frozenset()  # Verbs without a meaning of their own
     phrase_ends: Set = frozenset()  # Words that end the phrase for what has ended, unless it begins with them
     moves: Patterns = BARE  # Anywhere: somebody moves house, or from one place to another
-    places: Set = frozenset()  # Words at the beginning of a place
-    takes_place: Set = frozenset()  # Verbs that only state where or when something is
-    held: Set = frozenset()  # Verbs that state that somebody has or uses something
     speaker: Set = frozenset()  # Subjects that are the speaker
     owners: Set = frozenset()  # Possessives and definite articles before a thing
-    asides: Set = frozenset()  # Words after a verb that don't change its meaning
-    thing_ends: Set = frozenset()  # Words that end the name of a thing
     elliptic: Patterns = BARE  # At the end of a clause: what it says is only known from the one before it
     lasts_until: Patterns = BARE  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
@@ -146,13 +129,13 @@ class Facts(Topic, frozen=True, kw_only=True):
     for_good: Patterns = BARE  # Anywhere: it is true for years
     for_now: Patterns = BARE  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
     trails: Patterns = BARE  # After a value: from here on the speaker says something else
-    tells_more: Patterns = BARE  # At the beginning of a piece: it says more about what is named before it
     refers: Patterns = BARE  # At the beginning of a sentence: it refers to the sentence before
     depends: Patterns = BARE  # The same at the beginning of a clause
     apart: Patterns = BARE  # Words that exclude each other for the same person, whatever else is said
     grades: Row = ()  # With `nth` and `of`: in which year of something one is
     clocks: Row = ()  # With `clock`: a time of day in words
     passing: Patterns = BARE  # Anywhere: it was temporary
+    momentary: Patterns = BARE  # Anywhere: it is so at this moment, and no longer the next day
     instead: Patterns = BARE  # Anywhere: something replaces another
     # For each thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
     # `tells_of` together with one of `fresh` does

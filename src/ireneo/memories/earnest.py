@@ -65,24 +65,19 @@ class Statement(Struct, frozen=True, kw_only=True):
     """Whether it says how something is done."""
     asks: bool = False
     """It asks for something, and may tell something by that; nothing is so for it."""
-    asked: str = ""
-    """The question right before it, which it may answer."""
-    opened: str = ""
-    """The fragments right before it, which state nothing by themselves."""
-    joins: bool = False
-    """Whether at most a question separates it from the statement before it."""
-
-
-class _NonStatement(Struct, frozen=True, kw_only=True):
-    """A part of a sentence that states nothing."""
-
-    text: str
-    """A question or exclamation; empty if it was not meant in earnest."""
     fragment: bool = False
+    """Whether it states nothing by itself, but belongs to what stands beside it."""
+    joins: bool = False
+    """Whether it follows something meant in earnest, or nothing."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
     """The statements of a message, in order; `before` are the messages before it, the newest last."""
+    return (each for each in clauses(text, before) if each.text and not each.fragment)
+
+
+def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
+    """The statements of a message with the fragments between them, and one without text for what isn't meant."""
     text = without_code_and_quotes(text)
     if len(text) > LONGEST or _is_role_play(text, before):
         return
@@ -113,24 +108,14 @@ def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 if not more:
                     continue
             said.append((_serious_part(sentence), language))
-    beside: list[_NonStatement] | None = []
+    joins = True
     for place, (sentence, language) in enumerate(said):
         behind = said[place + 1][0] if place + 1 < len(said) else ""
-        for piece in (
-            _sentence_statements(sentence, language, made_up=made_up) if sentence else [_NonStatement(text="")]
-        ):
-            if isinstance(piece, Statement):
-                yield replace(
-                    piece,
-                    behind=behind if cues(language).refers.match(behind) else "",
-                    in_story=in_story,
-                    asked=" ".join(each.text for each in beside or () if not each.fragment),
-                    opened=" ".join(each.text for each in beside or () if each.fragment),
-                    joins=beside is not None,
-                )
-                beside = [*(beside or ()), _NonStatement(text=piece.text)] if piece.asks else []
-            else:
-                beside = [*(beside or ()), piece] if piece.text else None
+        told = Statement(text="", sentence=sentence, language=language or "en", made_up=made_up, in_story=in_story)
+        for piece in _sentence_statements(told) if sentence else [told]:
+            refers = cues(language).refers.match(behind) if piece.text else None
+            yield replace(piece, behind=behind if refers else "", joins=joins)
+            joins = bool(piece.text)
 
 
 def _is_about_fiction(text: str) -> bool:
@@ -224,67 +209,55 @@ def _is_pasted(text: str) -> bool:
     return bool(after) and len(_WORDS.findall(without[after.start() if after else 0 :])) > 5
 
 
-def _sentence_statements(sentence: str, language: str, *, made_up: bool) -> Iterator[Statement | _NonStatement]:
-    rows = cues(language)
-    bare, quoted = _without_quotations(sentence)
-    if (quoted and len(_WORDS.findall(bare)) < 5) or (made_up and rows.asks.match(bare)):
+def _sentence_statements(told: Statement) -> Iterator[Statement]:
+    """The clauses of a sentence; `told` is the statement without its text."""
+    rows = cues(told.language)
+    bare, quoted = _without_quotations(told.sentence)
+    if (quoted and len(_WORDS.findall(bare)) < 5) or (told.made_up and rows.asks.match(bare)):
         # "Write a story where I'm a pirate and live in Tortuga" asks for fiction.
-        yield _NonStatement(text="")
+        yield told
         return
     if _FACTS.condition.match(bare):
-        if any(each.rules.match(bare) for each in all_cues().values()):
-            # "If I ever ask about work after ten, tell me to go to bed" is a rule for the assistant.
-            yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up)
-        elif rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?"):
-            yield Statement(text=bare.strip(), sentence=sentence, language=language, made_up=made_up, how=True)
-        else:
-            yield _NonStatement(text="")
+        # "If I ever ask about work after ten, tell me to go to bed" is a rule for the assistant.
+        is_rule = any(each.rules.match(bare) for each in all_cues().values())
+        how = rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?")
+        yield replace(told, text=bare.strip() if is_rule or how else "", how=bool(how and not is_rule))
         return
     if _describes_method(bare, rows):
-        yield Statement(text=_cut(bare.strip()), sentence=sentence, language=language, made_up=made_up, how=True)
+        yield replace(told, text=_cut(bare.strip()), how=True)
         return
     if tells := rows.tells_by_asking.match(bare):
         # "Did I tell you I hate coffee now?"
         bare = f"{bare[tells.end() :].rstrip(' ?')}."
-    yield from _clause_statements(
-        list(_clauses(bare, rows)),
-        bare,
-        Statement(text="", sentence=sentence, language=language, made_up=made_up),
-        quoted=quoted,
-    )
+    yield from _clause_statements(list(_clauses(bare, rows)), bare, told, quoted=quoted)
 
 
-def _clause_statements(
-    pieces: list[str], bare: str, said: Statement, *, quoted: bool
-) -> Iterator[Statement | _NonStatement]:
-    """The statements of the clauses of a sentence; `said` is the statement without its text."""
-    rows = cues(said.language)
+def _clause_statements(pieces: list[str], bare: str, told: Statement, *, quoted: bool) -> Iterator[Statement]:
+    """The statements of the clauses of a sentence; `told` is the statement without its text."""
+    rows = cues(told.language)
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
         is_question = asked and at == len(pieces) - 1
         if (rows.condition.match(piece) and not is_question) or rows.unreal.search(piece):
             # A clause that depends on a condition or a wish is dropped; what was said before it is kept.
-            yield _NonStatement(text="")
+            yield told
             return
         if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
             supposes = rows.condition.match(piece) or rows.supposed.search(piece) or rows.hyperbole.search(piece)
-            yield _NonStatement(text="") if supposes else replace(said, text=piece, asks=True)
+            yield told if supposes else replace(told, text=piece, asks=True)
             if f"{piece}:" in bare:
                 # "Write a toast, something like: I have four wives": the rest is what somebody else is to say.
                 return
             continue
         if _reports_other_opinion(pieces, at, rows):
-            own = _own_part(piece, rows)
-            yield (replace(said, text=own) if own else _NonStatement(text=""))
+            yield replace(told, text=_own_part(piece, rows))
             continue
         if rows.supposed.search(piece) or rows.hyperbole.search(piece) or (quoted and at == len(pieces) - 1):
-            yield _NonStatement(text="")
+            yield told
             continue
         text = _without_authority(_without_fillers(piece, rows), rows)
-        if _has_content(text, piece, said.sentence):
-            yield replace(said, text=text)
-        else:
-            yield _NonStatement(text=piece, fragment=True)
+        is_fragment = not _has_content(text, piece, told.sentence)
+        yield replace(told, text=piece if is_fragment else text, fragment=is_fragment)
 
 
 def _describes_method(bare: str, rows: FactCues) -> bool:

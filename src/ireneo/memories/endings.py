@@ -16,20 +16,20 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, any_of, cached_data, topic
+from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
+from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import sentences, similar_words, standardise, terms, writes_nouns_large
-from ireneo.memories.beings import being_terms, beings_in, person_synonyms, person_terms, role_terms, without_speaker
+from ireneo.memories.beings import being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.cues import all_cues, and_words, cue_patterns, has_cue
 from ireneo.memories.ended_values import (
-    ALLERGIES,
     changed_numbers,
     changed_preferences,
     ended_slot_values,
     fills_slot,
     other_language_rules,
-    previous_thing,
+    tolerated_again,
 )
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
@@ -37,38 +37,28 @@ from ireneo.memories.figures import (
     SIDE,
     WEEKDAY,
     bare_numbers,
+    counts_by_noun,
     figures_by_quantity,
     is_measure,
     is_similar_number,
     is_time,
     measurement_patterns,
-    month_terms,
     numbers_in,
     price_patterns,
     units_by_term,
 )
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.occupation import ended_other_half
-from ireneo.memories.plans import OFF, cancelled_plans, fulfilled_plans, is_future, is_plan, without_plans
+from ireneo.memories.plans import OFF, cancelled_plans, is_future, is_plan, without_plans
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
-from ireneo.memories.rivals import (
-    OPENING_NAME,
-    Clause,
-    are_rivals,
-    clause_of,
-    counts_by_noun,
-    is_possession,
-    replaced_things,
-    states_possession,
-    without_owner,
-)
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 
 _PHRASING = topic(Phrasing)
 
 _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
+_OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WORD_OR_FIGURE = lazy_re(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
 _LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
@@ -85,9 +75,10 @@ _PHRASE = 5
 _COMPOUND = 4
 """The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
+_SUBJECT = 4
+"""How many words at the beginning of a statement may name what it is about."""
 _BEGINNING = 6
 """How many first letters two longer words of one family share: "therapy", "therapist"."""
-_NOTHING = Clause(subject=frozenset(), verb="", how="", complement=frozenset(), denied=False)
 _BORN_TO = ("child", "sibling", "parent", "relative")
 """The codes of relations that only end by death."""
 _LATELY = timedelta(days=60)
@@ -114,11 +105,6 @@ def may_change(text: str) -> bool:
     """Whether a text may end a memory, because it says so, or states a figure or one of two opposites; cached."""
     text = standardise(text)
     return any(gate(text) for gate in _gates(alone=False))
-
-
-def mentions_replacement(text: str) -> bool:
-    """Whether a text reports a change of something that one has one of at a time: a home, work, a partner."""
-    return has_cue("moves", text) or any(changes.search(text) for _, changes, _ in _exclusive_things())
 
 
 @lru_cache(4_096)
@@ -186,70 +172,11 @@ class _ChangeReader:
         self.held = [(each, distinctive_words(each.text)) for each in held]
         self.persons = {term for each in held if is_name_of(each) for term in terms(each.value)}
         self.strong = has_cue("ends", self.words)
+        self.fresh = has_cue("fresh", self.words)
         self.back = has_cue("back", self.words)
-        self.changed = self.strong or has_cue("changed", self.words) or self.back
-        self.instead = has_cue("instead", self.words)
         self.moves = has_cue("moves", self.words)
         self.besides = has_cue("besides", self.words)
-        self.fresh = has_cue("fresh", self.words)
         self.only = has_cue("only", self.words)
-        self.renewed = replaced_things(self.words)
-        self.reached = has_cue("reached", self.words)
-        self.counts = counts_by_noun(self.words) if has_cue("counted", self.words) else {}
-        self.clause = clause_of(self.words) if self.fresh and not self.joins else None
-        if self.clause and is_possession(self.clause) and sum(self._is_clause_rival(each) for each, _ in self.held) > 1:
-            # If somebody uses several things, it isn't clear which one has ended.
-            self.clause = None
-
-    def rivals(self) -> Iterator[Record]:
-        """Memories that can't be true together with the statement."""
-        if self.besides:
-            return
-        for each, words in self.held:
-            if not self._same_persons(each) or not self._may_be_subject(each, self.said & words):
-                continue
-            if self._is_rival(each, comparable_words(each.text)) or self._is_fulfilled(
-                comparable_words(each.text), words
-            ):
-                yield each
-
-    def _is_rival(self, record: Record, text: str) -> bool:
-        """Whether a memory names a thing that was replaced, states the same activity elsewhere, or another count."""
-        if any(states_possession(text, thing) or record.attribute in thing for thing in self.renewed):
-            return True
-        if self._is_clause_rival(record):
-            return True
-        theirs = counts_by_noun(text) if self.counts and has_cue("counted", text) else {}
-        return any(self.counts[thing] != theirs[thing] for thing in self.counts.keys() & theirs.keys())
-
-    def _is_clause_rival(self, record: Record) -> bool:
-        """Whether a memory states the same activity elsewhere."""
-        before = clause_of(comparable_words(record.text)) if self.clause else None
-        return bool(self.clause and before and are_rivals(self.clause, before, self.persons | being_terms()))
-
-    def _is_fulfilled(self, text: str, words: Set[str]) -> bool:
-        """Whether a memory expects what has now happened, or shares two rare words with something new."""
-        if self.reached and has_cue("awaited", text) and self._shares_rare_word(words):
-            return True
-        if self.fresh and self._shares_two_rare_words(words):
-            return True
-        return (self.strong or self.fresh) and self._differs_in_month(text, words)
-
-    def _differs_in_month(self, text: str, words: Set[str]) -> bool:
-        """Whether a memory puts the same thing in another month."""
-        mine, theirs = (set(terms(each)) & month_terms() for each in (self.words, text))
-        if not mine or not theirs or mine & theirs:
-            return False
-        return self._shares_rare_word(words)
-
-    def _shares_rare_word(self, words: Set[str]) -> bool:
-        """Whether a memory shares a rare word with the statement that is nobody's name."""
-        return any(self.often.get(term, 0) <= MOST for term in (self.said & words) - self.persons - being_terms())
-
-    def _shares_two_rare_words(self, words: Set[str]) -> bool:
-        """Whether a memory shares two rare words with the statement that are nobody's names."""
-        shared = {term for term in self.said & words if self.often.get(term, 0) <= MOST}
-        return len(shared - self.names - self.persons - being_terms()) >= 2
 
     def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
@@ -326,9 +253,14 @@ class _ChangeReader:
     def changed_values(self) -> Iterator[Record]:
         """Memories for which the statement gives another figure, day or opposite, and which say little besides."""
         told = figures_by_quantity(self.words)
+        counts = counts_by_noun(self.words) if self.fresh or self.only or mentions_change(self.words) else {}
         found = []
-        for each, words in self.held if told else ():
+        for each, words in self.held if told or counts else ():
             text = comparable_words(each.text)
+            theirs_counted = counts_by_noun(text) if counts else {}
+            if any(counts[thing] != theirs_counted[thing] for thing in counts.keys() & theirs_counted.keys()):
+                found.append(each)
+                continue
             theirs = figures_by_quantity(_FROM.sub("", text))
             differ = [
                 kind for kind in told.keys() & theirs.keys() if self._values_differ(kind, told[kind], theirs[kind])
@@ -402,7 +334,7 @@ class _ChangeReader:
         """Memories of a home, a job and the like, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
-        named = OPENING_NAME.match(self.words) if begins_with_name(self.words, "en") else None
+        named = _OPENING_NAME.match(self.words) if begins_with_name(self.words, "en") else None
         of_whom = set(terms(named[0].split()[0])) - person_terms() - being_terms() if named else set[str]()
         for thing, own, tells, is_told_alike in changed_things(self.words):
             # A thing without its own patterns for a change must be called new.
@@ -428,38 +360,32 @@ class _ChangeReader:
                 if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
                     yield each
 
-    def recovered(self) -> Iterator[Record]:
-        """The only memory of an illness, if somebody is well again, or of an allergy, if it is outgrown."""
-        if has_cue("outgrown", self.words):
-            allergic = [each for each, _ in self.held if each.attribute in ALLERGIES or has_cue("allergic", each.text)]
-            yield from allergic if len(allergic) == 1 else ()
-        if not has_cue("recovered", self.words):
-            return
-        ill = [
+    def same_things(self) -> Iterator[Record]:
+        """The memory of the thing that the statement begins with, if it says something new of that."""
+        is_news = self.fresh or self.strong or has_cue("reached", self.words)
+        about = _first_terms(self.words) if is_news and not self.besides else frozenset()
+        about -= self.persons | being_terms() | units_by_term().keys()
+        found = [
             each
             for each, _ in self.held
-            if has_cue("ailments", comparable_words(each.text))
-            and self._name_same_persons(without_speaker(self.words), without_speaker(comparable_words(each.text)))
+            if (shared := about & _first_terms(comparable_words(each.text)))
+            and all(self.often.get(term, 0) <= MOST for term in shared)
+            and self._same_persons(each)
+            and self._may_be_subject(each, shared)
         ]
-        if len(ill) == 1:
-            yield ill[0]
+        yield from found if len(found) == 1 else ()
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
         """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
         mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
         if mine and theirs:
             return bool(mine & theirs)
-        return mine == theirs or not few or not self._has_subject(mine or theirs, record)
+        return mine == theirs or not few
 
     def _is_about_others(self, record: Record, hit: set[str]) -> bool:
         """Whether statement and memory are about different people or animals, and share no name."""
         mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
-
-    def _has_subject(self, kin: set[str], record: Record) -> bool:
-        """Whether the statement or the memory has one of `kin` as its subject."""
-        subjects = [(clause_of(text) or _NOTHING).subject for text in (self.words, comparable_words(record.text))]
-        return any({person_synonyms().get(term, term) for term in each} & kin for each in subjects)
 
     def _same_persons(self, record: Record) -> bool:
         """Whether a memory is about the same people."""
@@ -473,26 +399,6 @@ class _ChangeReader:
         if kin[0] and kin[1] and not kin[0] & kin[1]:
             return False
         return mine == theirs or (bool(mine & theirs & self.persons) and (mine <= theirs or theirs <= mine))
-
-    def rare_word_matches(self) -> Iterator[Record]:
-        """Memories that share two rare words with a statement that something has ended, or that fills a slot again."""
-        if not self.strong and not (self.changed and self.draft.attribute):
-            return
-        if self.draft.kind == "episodic" and not self.draft.messages:
-            # An event ends the thing that it names, and nothing that merely shares words with it.
-            return
-        found = []
-        for each, words in self.held:
-            if each.kind == "episodic" or (each.attribute and is_name_of(each)):
-                continue
-            shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
-            # A person named in both may have nothing to do with the replaced value, except as one of several.
-            only_named = shared <= self.names | self.persons and not NAMES_LISTED.search(comparable_words(each.text))
-            least = 1 if self.instead and not only_named else 2
-            if len(shared) >= least and self._may_be_subject(each, shared) and _mentions_end(each.text) <= self.back:
-                found.append(each)
-        if len(found) <= MOST:
-            yield from found
 
     def _may_be_subject(self, record: Record, shared: Set[str]) -> bool:
         """Whether a memory may be about the statement's subject."""
@@ -511,6 +417,11 @@ class _ChangeReader:
             or record.subject.casefold() in self.draft.text.casefold()
             or bool(shared & _capitalised_words(self.words))
         )
+
+
+def _mentions_replacement(text: str) -> bool:
+    """Whether a text reports a change of something that one has one of at a time: a home, work, a partner."""
+    return any(changes.search(text) for _, changes, _ in _exclusive_things())
 
 
 Find = TypeVar("Find")
@@ -536,7 +447,6 @@ def _cue_gate(*names: str) -> Gate:
 
 
 _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
-    EndingRule(fulfilled_plans),
     EndingRule(
         lambda draft, held: cancelled_plans(comparable_words(draft.text), held),
         gates=(_cue_gate(*OFF),),
@@ -547,9 +457,9 @@ _OF_PLANS: Sequence[EndingRule[FindBeside]] = (
 _OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
     EndingRule(ended_slot_values),
     EndingRule(changed_preferences),
+    EndingRule(tolerated_again, alone=(_cue_gate("outgrown"),)),
     EndingRule(other_language_rules),
     EndingRule(changed_numbers, gates=(counts_by_noun,)),
-    EndingRule(previous_thing),
     EndingRule(lambda draft, held: ended_other_half(draft, held, comparable_words(draft.text))),
 )
 """Rules for values that end with a slot's value, in the same slot or others."""
@@ -558,10 +468,8 @@ _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] =
     EndingRule(_ChangeReader.changed_values, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.older_measurements, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.changed_prices, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.rare_word_matches, alone=(mentions_change,)),
-    EndingRule(_ChangeReader.replaced_things, alone=(mentions_replacement,)),
-    EndingRule(_ChangeReader.rivals, gates=(counts_by_noun,), alone=(_cue_gate("reached"),)),
-    EndingRule(_ChangeReader.recovered, gates=(_cue_gate("recovered"),), alone=(_cue_gate("outgrown"),)),
+    EndingRule(_ChangeReader.same_things, alone=(mentions_change,)),
+    EndingRule(_ChangeReader.replaced_things, alone=(_mentions_replacement,)),
 )
 """Rules for memories that a statement ends by its meaning, in any slot but its own."""
 
@@ -661,7 +569,7 @@ def is_affix(one: str, other: str) -> bool:
 def _only_names_subject(record: Record, hit: set[str]) -> bool:
     """Whether the shared terms only name the memory's subject."""
     text = comparable_words(record.text)
-    first, _, rest = text[without_owner(text) :].partition(" ")
+    first, _, rest = _OWNER.sub("", text).partition(" ")
     if set(terms(first)) & being_terms():
         # "My friend Mia", "my brother".
         name = rest.split(" ", 1)[0]
@@ -692,10 +600,8 @@ def _mentions_end_of(record: Record, hit: set[str]) -> bool:
 
 def _is_work_at(record: Record, hit: set[str]) -> bool:
     """Whether a memory says that somebody works at a place."""
-    text = comparable_words(record.text)
-    placed = any(set(terms(found[1])) & hit for found in _IN.finditer(text))
-    work = (tells for thing, _, tells in _exclusive_things() if thing == "job")
-    return placed and (record.attribute in ("job", "employer") or any(tells.search(text) for tells in work))
+    placed = any(set(terms(found[1])) & hit for found in _IN.finditer(comparable_words(record.text)))
+    return placed and record.attribute in ("job", "employer")
 
 
 _CALLED = lazy_re(
@@ -703,6 +609,7 @@ _CALLED = lazy_re(
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
 _IN = lazy_re(r"\bin (\w+)", re.I)
+_OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(of_language(Facts, 'en').owners)})\s+", re.I)
 _FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)
 
 
@@ -721,6 +628,12 @@ def _begins_with_time(text: str) -> bool:
     """Whether a text begins with a day, a month or a figure."""
     first = next(iter(_WORDS.findall(text)), "").casefold()
     return first[:1].isdigit() or first.rstrip("s") in weekday_numbers() or first in month_numbers()
+
+
+def _first_terms(text: str) -> frozenset[str]:
+    """The terms of the first words of a text that are no verbs, which mostly name its subject."""
+    words = [each for each in _WORDS.findall(text)[:_SUBJECT] if each.casefold() not in verb_forms()]
+    return distinctive_words(" ".join(words))
 
 
 def _capitalised_words(text: str) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import groupby
 from typing import Literal
 
 from msgspec.structs import replace
@@ -29,13 +30,14 @@ from ireneo.memories.cues import (
 )
 from ireneo.memories.earnest import (
     Statement,
+    clauses,
     german_and,
     introduction_facts,
     omits_subject,
-    statements,
     without_code_and_quotes,
 )
-from ireneo.memories.endings import may_end_something, mentions_change, mentions_replacement
+from ireneo.memories.ended_values import corrected_values
+from ireneo.memories.endings import may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday
 from ireneo.memories.occupation import split_occupation
@@ -43,10 +45,7 @@ from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
     NAMED,
-    adds_detail,
     begins_with_name,
-    continues_subject,
-    is_verbless,
     meaning_of_yes_or_no,
     quotation,
     short_answer,
@@ -54,9 +53,9 @@ from ireneo.memories.quoting import (
     without_remark,
 )
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.said import QuotedEvent, SaidFact, fact_key, is_quoted, with_original_words
+from ireneo.memories.said import QuotedClause, SaidFact, fact_key, joined, quotations, with_original_words
 from ireneo.memories.wording import distinctive_words, names_in, unquoted_words
-from ireneo.memories.worth import LEAST_ASKED, is_worth_keeping, keep_score
+from ireneo.memories.worth import LEAST_ASKED, NOTHING, is_worth_keeping, keep_score
 from ireneo.patterns import lazy_re
 
 _NAMES = topic(Names)
@@ -99,53 +98,64 @@ def extract_facts(
     reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
     reader.heard = frozenset(name for each in known for name in names_in(each.text))
     reader.planned = planned_places(known)
+    reader.known = [each for each in known if each.holds and each.attribute and each.value]
     reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
-    clauses: list[Statement] = []
-    quoted: QuotedEvent | None = None
     answer, slots = _read_answer(text, asked, reader) if asked and at else ("", [])
     found |= {fact_key(fact): fact for fact in slots}
-    for said in statements(text, before):
-        statement = antecedents.resolve(said, reader.names)
-        spoken = replace(statement, text=standardise(statement.text))
-        reader.answering = bool(answer) and (said.sentence == answer or answer in said.opened)
-        if statement is said and spoken.text != said.text:
-            # "Gegen Mandeln ist sie allergisch": in plain word order the pronoun comes first.
-            plain_order = antecedents.resolve(spoken, reader.names)
-            points_back = plain_order is spoken and cues(said.language).refers.match(spoken.text)
-            spoken = statement if points_back else plain_order
-        facts = [
-            replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
-            for fact in (with_original_words(each, spoken.text, statement.text) for each in reader.facts(spoken))
-        ]
-        news = [fact for fact in facts if not fact.against]
-        goes = (not news or is_verbless(said)) and adds_detail(said)
-        # A statement about somebody by name stands alone.
-        goes = goes or (said is statement and all(is_quoted(fact, statement) for fact in news))
-        if quoted is not None and goes and continues_subject(quoted.words, quoted.last, said):
-            quoted = quoted.with_more(said)
-            facts = [fact for fact in facts if fact.against]
-        else:
-            quoted = QuotedEvent.of(facts, said, statement, answer, asked)
-        if clauses and clauses[-1].sentence != statement.sentence:
-            clauses = []
-        clauses.append(statement)
-        if len(clauses) > 1 and (ending := _combined_ending(clauses, reader)):
-            facts.append(ending)
-        for fact in facts:
+    corrected = list(reader.corrections(without_code_and_quotes(text)))
+    found |= {fact_key(fact): fact for fact in corrected}
+    quoted: list[QuotedClause] = []
+    for said in clauses(text, before):
+        facts = list(_facts_of_clause(said, antecedents, reader)) if said.text and not said.fragment else []
+        slots = [fact for fact in facts if fact.attribute or fact.kind != "episodic"]
+        meant = next((unquoted_words(fact.text) for fact in facts if fact not in slots), "")
+        quoted.append(
+            QuotedClause(
+                said=said,
+                worth=reader.worth(said),
+                told=(bool(facts) and len(slots) == len(facts)) or any(said.text in each.quote for each in corrected),
+                meant=meant if meant != said.text else "",
+            )
+        )
+        for fact in slots:
             found.setdefault(fact_key(fact), fact)
             if anyone and NAMED.fullmatch(fact.subject):
                 reader.names[fact.subject] = fact.subject
-        if quoted is not None:
-            found[quoted.key] = quoted.told(reader.who, reader.at)
-            answer = "" if quoted.asked else answer
+    parts = list(quotations(quoted, answer))
+    rest = [each.said for each in quoted if each.said.text and not (each.told or each.said.asks)]
+    for _, group in groupby(rest, lambda said: said.sentence):
+        # A sentence without information of its own may still end a memory.
+        words = joined(list(group))
+        if may_end_something(words) and not any(words in part for part, _ in parts):
+            fact = replace(reader.quote(words, language_of_sentence(words)), against=True)
+            found.setdefault(fact_key(fact), fact)
+    for words, language in parts:
+        is_answer = bool(answer) and words.startswith(answer)
+        fact = reader.quote(words, language, asked if is_answer else "")
+        found.setdefault(fact_key(fact), fact)
+        answer = "" if is_answer else answer
     if answer and not any(
         fact.answers or fact.quote == answer or (fact.quote in answer and not starts_with_yes_or_no(answer))
         for fact in found.values()
     ):
-        fact = _answer_fragment(answer, asked, reader)
+        fact = reader.quote(answer, language_of_sentence(f"{asked} {answer}"), asked)
         found = {fact_key(fact): fact, **found}
     return list(found.values())[:MOST]
+
+
+def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactReader) -> Iterator[SaidFact]:
+    """The facts of a clause, with a name in place of its pronoun if only one person can be meant."""
+    statement = antecedents.resolve(said, reader.names)
+    spoken = replace(statement, text=standardise(statement.text))
+    if statement is said and spoken.text != said.text:
+        # "Gegen Mandeln ist sie allergisch": in plain word order the pronoun comes first.
+        plain_order = antecedents.resolve(spoken, reader.names)
+        points_back = plain_order is spoken and cues(said.language).refers.match(spoken.text)
+        spoken = statement if points_back else plain_order
+    for fact in reader.facts(spoken):
+        fact = with_original_words(fact, spoken.text, statement.text)
+        yield replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
 
 
 def _read_answer(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
@@ -158,27 +168,11 @@ def _read_answer(text: str, asked: str, reader: _FactReader) -> tuple[str, list[
     told = Statement(text=affirms, sentence=affirms, language=language_of_sentence(affirms))
     slots = [fact for fact in reader.facts(told) if fact.attribute]
     if slots:
-        text = _answer_fragment(yes_or_no, asked, reader).text
+        text = reader.quote(yes_or_no, language_of_sentence(f"{asked} {yes_or_no}"), asked).text
         return "", [replace(fact, text=text, quote=yes_or_no, answers=True) for fact in slots]
     if is_worth_keeping(affirms) or (distinctive_words(yes_or_no) and has_cue("for_good", asked)):
         return answer or yes_or_no, []
     return answer, []
-
-
-def _answer_fragment(answer: str, asked: str, reader: _FactReader) -> SaidFact:
-    """A fragment that means something with the question that it answers."""
-    text = quotation(answer, reader.who, reader.at, language_of_sentence(f"{asked} {answer}"), asked)
-    return SaidFact(text=text, quote=answer, kind="episodic", at=reader.at, confidence=0.6, salience=0.4, answers=True)
-
-
-def _combined_ending(clauses: Sequence[Statement], reader: _FactReader) -> SaidFact | None:
-    """The ending that the clauses of a sentence express together: "Pip was ill and we had to let her go"."""
-    words = ", ".join(each.text for each in clauses)
-    if not mentions_change(words):
-        return None
-    return SaidFact(
-        text=words, quote=clauses[-1].text, kind="semantic", subject=reader.subject, at=reader.at, against=True
-    )
 
 
 def single_fact(text: str, speaker: str = "") -> SaidFact | None:
@@ -211,6 +205,8 @@ class _FactReader:
         """The places to which somebody plans to move."""
         self.employers: tuple[str, ...] = ()
         """The known employers of the speaker."""
+        self.known: Sequence[Record] = ()
+        """The known values of slots."""
         self.opens = True
         self.answering = False
         """Whether the statement continues an answer, so that the question names its subject."""
@@ -246,9 +242,6 @@ class _FactReader:
 
     def _read_facts(self, statement: Statement) -> Iterator[SaidFact]:
         if statement.asks:
-            if self.at and not statement.in_story and keep_score(statement.text) >= LEAST_ASKED:
-                # Whoever asks “Which insurance is good for a Skoda Octavia?” has one.
-                yield self._as_event(statement, self._plain_fact(statement, "semantic"), None)
             return
         rule = self._rule(statement) or self._named_being(statement)
         if rule is not None:
@@ -283,14 +276,7 @@ class _FactReader:
         if slots and not (said is not None and said.tense == "used"):
             # Somebody who "used to love" something may say next what it is now.
             return
-        kept = self._plain_fact(statement, self._event_or_fact(statement, said), said)
-        if self._is_worth_keeping(statement) or (
-            is_plan(statement.text, self.at) and mentions_replacement(statement.text)
-        ):
-            yield self._as_event(statement, kept, said)
-        elif may_end_something(statement.text):
-            # A statement without information of its own may still end a memory.
-            yield replace(kept, kind="episodic", subject="", text=self.quoted(statement), at=self.at, against=True)
+        yield self.quote(statement.text, statement.language)
 
     def _further_slots(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """The slots of a clause, and further ones that it fills: "I have a peanut allergy and two kids"."""
@@ -317,15 +303,6 @@ class _FactReader:
         for fact in self._read_facts(replace(statement, text=more)):
             yield replace(fact, quote=statement.text)
 
-    def _as_event(self, statement: Statement, kept: SaidFact, said: Predicate | None) -> SaidFact:
-        """A statement that fills no slot, as an event: deeds of the speaker's circle are retold, all else is quoted.
-
-        It is not a lasting fact, since later statements can't be relied on to end it.
-        """
-        if kept.kind == "episodic" and said is not None and _SAYS.mine.match(said.subject):
-            return kept
-        return replace(kept, kind="episodic", text=self.quoted(statement), subject="", at=self.at)
-
     def _known_names(self, statement: Statement) -> frozenset[str]:
         """The known names in a statement; with `anyone` also the name at its beginning."""
         if not self.anyone:
@@ -337,7 +314,9 @@ class _FactReader:
         """The rule for how the assistant should behave."""
         # "Antworte kurz" has too few words to be recognised as German.
         found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
-        if found is None:
+        before = statement.sentence.partition(statement.text)[0]
+        # "I take iron in the morning, never with coffee": what follows a statement is no request.
+        if found is None or predicate(before) is not None:
             return None
         name = found.groupdict().get("name")
         if name:
@@ -365,6 +344,24 @@ class _FactReader:
             confidence=0.8,
             salience=0.9,
         )
+
+    def corrections(self, text: str) -> Iterator[SaidFact]:
+        """The right values in place of known ones that a sentence calls wrong: "not Hull, it's Hove"."""
+        for each, value, sentence in corrected_values(text, self.known):
+            adds = cardinality_of(each.attribute) == "set"
+            told = SaidFact(
+                text=quotation(sentence, self.who, self.at, language_of_sentence(sentence)),
+                quote=sentence,
+                kind="semantic",
+                subject=each.subject,
+                attribute=each.attribute,
+                value=value,
+                at=self.at,
+                adds=adds,
+                confidence=0.8,
+                salience=0.8,
+            )
+            yield from [replace(told, value=each.value, against=True, adds=False), told] if adds else [told]
 
     def _named_being(self, statement: Statement) -> SaidFact | None:
         """The name of the animal or child that was just mentioned: "his name is Bruno"."""
@@ -691,10 +688,10 @@ class _FactReader:
         new = cues(statement.language).just_now.search(statement.text) is not None
         if new or attribute == "age" or cardinality_of(attribute) == "series":
             # A measurement belongs to its day, and so does something that has "just" begun.
-            text = self.quoted(statement)
+            text = quotation(statement.text, self.who, self.at, statement.language)
         elif whole and whole in text:
             text = text.replace(whole, value)
-        elif text != self.quoted(statement):
+        elif text != quotation(statement.text, self.who, self.at, statement.language):
             text = without_remark(text, value, statement.language)
         return SaidFact(
             text=text,
@@ -737,62 +734,59 @@ class _FactReader:
             told = in_third_person(clause, now, self.who)
         else:
             # A quotation is verbatim: its day shows which "yesterday" is meant.
-            return self.quoted(statement), began
+            return quotation(statement.text, self.who, self.at, statement.language), began
         told = told[0].upper() + told[1:]
         return (told if told[-1] in ".!…" else f"{told}."), began
 
     def _moments_in(self, text: str, language: str, *, ahead: bool | None) -> list[Moment]:
         return moments(text, self.at, language, ahead=ahead) if self.at else []
 
-    def _plain_fact(self, statement: Statement, kind: Kind, said: Predicate | None = None) -> SaidFact:
+    def _plain_fact(self, statement: Statement, kind: Kind) -> SaidFact:
         """The statement itself, if it fills no slot."""
-        text, _ = self._in_third_person(statement, said)
-        at = self.at
-        if kind == "episodic" and self.at:
-            times = self._moments_in(statement.text, statement.language, ahead=False)
-            past = [each.at for each in times if each.at <= self.at]
-            at = past[0] + timedelta(hours=12) if past and past[0].date() != self.at.date() else self.at
+        text, _ = self._in_third_person(statement, None)
         return SaidFact(
             text=text,
             quote=statement.text,
             kind=kind,
             subject=self.subject if kind == "semantic" else "",
-            at=at,
+            at=self.at,
             confidence=0.6,
             salience=0.4,
         )
 
-    def quoted(self, statement: Statement) -> str:
-        """The statement in the speaker's words, with the day on which they were said."""
-        return quotation(statement.text, self.who, self.at, statement.language)
+    def quote(self, words: str, language: str, asked: str = "") -> SaidFact:
+        """The speaker's words, with the day on which they were said, and the question that they answer.
 
-    def _is_worth_keeping(self, statement: Statement) -> bool:
-        """Whether a statement that fills no slot is quoted."""
+        They are an event, and no lasting fact, since later statements can't be relied on to end them.
+        """
+        return SaidFact(
+            text=quotation(words, self.who, self.at, language, asked),
+            quote=words,
+            kind="episodic",
+            at=self.at,
+            confidence=0.6,
+            salience=0.4,
+            answers=bool(asked),
+        )
+
+    def worth(self, statement: Statement) -> float:
+        """How much a statement is worth quoting, if it fills no slot; see `keep_score`."""
         rows, text = cues(statement.language), statement.text
-        if (
-            has_cue("muddled", text)
-            or rows.address.search(text)
-            or rows.asks_within.match(text)
-            or (rows.refers.match(text) and not self.answering)
-        ):
-            return False
-        if statement.in_story or (statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I)):
-            return False
+        if not text or statement.in_story:
+            return NOTHING
+        score = keep_score(text)
+        if statement.asks:
+            # Whoever asks “Which insurance is good for a Skoda Octavia?” has one.
+            return score if score >= LEAST_ASKED else NOTHING
+        if has_cue("muddled", text) or rows.address.search(text) or rows.asks_within.match(text):
+            return NOTHING
+        if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
+            return NOTHING
         # "My wife Ana" alone states a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
         if set(only_names) <= relations().keys() or not (distinctive_words(text) or figures_by_quantity(text)):
-            return False
-        return is_worth_keeping(text)
-
-    def _event_or_fact(self, statement: Statement, said: Predicate | None) -> Kind:
-        """Whether a statement describes an event or a fact."""
-        rows, known = cues(statement.language), of_language(Facts, statement.language)
-        if said is None:
-            past = bool(rows.happened.search(statement.text)) and not rows.lasts.search(statement.text)
-        else:
-            state = said.verb.split()[-1] in (known.begins if said.tense != "past" else known.begins - {"be"})
-            past = said.tense in ("past", "perfect") and not state
-        return "episodic" if past else "semantic"
+            return NOTHING
+        return score
 
 
 def _body_reacts(row: Predication, statement: Statement) -> bool:

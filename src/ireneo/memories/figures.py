@@ -1,4 +1,4 @@
-"""The figures, days and opposites of a statement, by measured quantity, so that two statements can be compared."""
+"""The figures, days, counts and opposites of a statement, so that two statements can be compared."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Set
 from functools import lru_cache
 
-from ireneo.language.files import any_of, cached_data, topic
+from ireneo.language.files import LANGUAGES, any_of, cached_data, of_language, topic
+from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Numbers
+from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
 from ireneo.memories.cues import all_cues, cue_patterns
-from ireneo.memories.rivals import with_digits
 from ireneo.patterns import lazy_re
 
 APART, SIDE, WEEKDAY = "apart", "side", "weekday"
@@ -43,6 +43,8 @@ _MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")
+_PAIR = lazy_re(r"\b([^\W\d_]{2,10}) ([^\W\d_]+)")
+_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @lru_cache(512)
@@ -166,6 +168,67 @@ def _groups_by_term() -> dict[str, tuple[tuple[str, str], ...]]:
             for term in {term for word in (first, *others) for term in terms(word)}:
                 kinds[term] = (*kinds.get(term, ()), (f"{kind} {number}", first))
     return kinds
+
+
+@lru_cache(4_096)
+def counts_by_noun(text: str) -> Mapping[str, Set[str]]:
+    """Map each counted term to the number that a statement gives; cached."""
+    words = [each[0] for each in _WORD.finditer(text)]
+    found: dict[str, set[str]] = {}
+    for at, word in enumerate(words[:-1]):
+        number = number_words().get(word.casefold(), word if word.isdigit() and len(word) < 3 else "")
+        for noun in words[at + 1 : at + 3] if number else ():
+            if _is_counted(noun):
+                found.setdefault(next(iter(terms(noun)), noun.casefold()), set()).add(number)
+                break
+            if noun.casefold() in _common_words():
+                break
+    return found
+
+
+def _is_counted(noun: str) -> bool:
+    low = noun.casefold()
+    if low in _unit_words() or low in _common_words() or not low.isalpha() or len(low) < 4:
+        return False
+    return (low.endswith("s") and not low.endswith("ss") and verb_forms().get(low, ("", ""))[1] != "s") or (
+        noun[0].isupper() and low.endswith(("n", "e", "r"))
+    )
+
+
+_TIMES = frozenset("day week month year h min s".split())
+
+
+def with_digits(text: str, units: Mapping[str, str]) -> str:
+    """A text with numbers in words before a unit, except of time, written as digits."""
+    known = number_words()
+
+    def to_digits(found: re.Match[str]) -> str:
+        number = known.get(found[1].casefold(), "")
+        unit = next((units[term] for term in terms(found[2]) if term in units), "")
+        return f"{number} {found[2]}" if number and unit and unit not in _TIMES else found[0]
+
+    return _PAIR.sub(to_digits, text)
+
+
+@cached_data
+def number_words() -> dict[str, str]:
+    """Numbers up to nineteen by their words."""
+    found = dict.fromkeys(topic(Numbers).one, "1")
+    for code in LANGUAGES:
+        known = of_language(Numbers, code)
+        found |= {word: str(value) for value, word in enumerate(known.cardinals, 2)}
+        found |= {word: str(value) for value, word in enumerate(known.together, 1)}
+    return found
+
+
+@cached_data
+def _unit_words() -> frozenset[str]:
+    return frozenset(word for unit, words in topic(Numbers).units.items() for word in (unit, *words))
+
+
+@cached_data
+def _common_words() -> frozenset[str]:
+    return topic(Words).stop | topic(Facts).generic
 
 
 @cached_data

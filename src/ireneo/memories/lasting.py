@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.language.files import topic
+from ireneo.language.files import CAPITAL, topic
 from ireneo.language.moments import moments
 from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
@@ -21,11 +21,11 @@ from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import cue_patterns, cues, has_cue
-from ireneo.memories.figures import figures_by_quantity, is_measure
-from ireneo.memories.plans import is_marked_overdue, is_plan, mark_overdue, plan_deadline
+from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
+from ireneo.memories.plans import is_plan, plan_deadline
 from ireneo.memories.remnants import PIECES
-from ireneo.memories.rivals import OPENING_NAME, number_words
 from ireneo.memories.wording import distinctive_words, unquoted_words
+from ireneo.memories.worth import LEAST_LEFT, keep_score
 from ireneo.patterns import lazy_re
 
 _CONNECTIVES = topic(Connectives)
@@ -36,12 +36,12 @@ COUNTS_FOR = timedelta(days=130)
 """How long a statement about the present is taken to be true."""
 COUNTS_FOR_NOW = timedelta(days=28)
 """The same for a statement about the day, a mood, or what somebody wants or has to do."""
-_NEAR = timedelta(days=28)
 _DAYS = {
     unit: timedelta(days=days)
     for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))
     for unit in units.split()
 }
+_OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
 _FEW = 2
 """From this many words on a sentence means something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
@@ -60,8 +60,6 @@ class _End(Struct, frozen=True, kw_only=True):
     at: datetime
     left: str = ""
     """The part of its sentence before it."""
-    planned: bool = False
-    """Whether it is the day of a plan, which may have come true."""
 
 
 def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
@@ -71,14 +69,11 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     if not over:
         return None
     kept = list(_lasting_sentences(said, now))
+    kept = kept if any(keep_score(each) >= LEAST_LEFT for each in kept) else []
     # The rest may no longer answer the quoted question.
     frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(unquoted_words(text), left) if left else ""
-    if left and any(each.planned for each in over):
-        left = mark_overdue(left)
-    if left == text:
-        return None
     return ExpiredPart(until=max(each.at for each in over), left=left)
 
 
@@ -89,7 +84,7 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
         stays = end is None or end.at >= now
         left = sentence if stays or end is None else end.left
         is_short = len(distinctive_words(sentence)) < _FEW
-        if not left or (is_short and not (end is not None and end.planned) and not (at and has_cue("for_good", left))):
+        if not left or (is_short and not (at and has_cue("for_good", left))):
             continue
         if stays and at and last < at - 1 and (is_short or has_cue("points", left)) and has_cue("for_good", left):
             # "Without latex. It gives me a rash": the lasting sentence refers to the one before it.
@@ -107,27 +102,23 @@ def _sentence_ends(text: str, at: datetime) -> tuple[tuple[str, _End | None], ..
     own, asked_for = unquoted_words(text), _question_of(text)
     if own == text:
         return ()
-    late = COUNTS_FOR if is_marked_overdue(text) else timedelta()
     return tuple(
-        (each, _named_end(each, at) or _plan_end(each, at, late) or _implied_end(each, asked_for, at))
-        for each in sentences(own, small_opens=True)
+        (each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in sentences(own, small_opens=True)
     )
-
-
-def _plan_end(sentence: str, at: datetime, late: timedelta) -> _End | None:
-    """When a plan of the speaker's ends. None for the near future: such plans are assumed to come true."""
-    by = plan_deadline(sentence, at) if has_cue("own", sentence) and is_plan(sentence, at) else None
-    if by is None or by < at + _NEAR:
-        return None
-    return _End(at=by + late, left="" if late else sentence, planned=not late)
 
 
 def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     """The end of a sentence that doesn't name one; None if it is true for good, or an event."""
     plain = standardise(sentence)
     clauses = [each for each in PIECES.split(plain) if each.strip()]
+    if has_cue("momentary", plain):
+        return _End(at=at + _DAYS["day"])
     if has_cue("for_good", plain) or has_cue("for_good", asked) or has_cue("happened", asked):
         return None
+    by = plan_deadline(plain, at)
+    if any(is_plan(each, at) for each in clauses):
+        # Many plans come to nothing, and nobody says so.
+        return _End(at=by or at + COUNTS_FOR_NOW)
     language = language_of_sentence(plain)
     tenses = {each: _tense(each, language) for each in clauses}
     # "They have put me on 5 mg" says how much it is now.
@@ -136,14 +127,12 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
         for each, tense in tenses.items()
         if tense == "past" or (tense == "perfect" and not any(map(is_measure, figures_by_quantity(each))))
     ]
-    # "In May we sail to Bornholm, we have booked it" is a plan, whatever was done for it.
-    planned = (is_plan(each, at) or (each not in told and plan_deadline(each, at)) for each in clauses)
-    if told and not any(planned):
+    if told and not any(each not in told and plan_deadline(each, at) for each in clauses):
         return None
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
-    # "In December we want to fly to Crete" is valid until December is over, and "my grant runs till 2027" until then.
+    # "My grant runs till 2027" is valid until then.
     named = time_window(plain, at)
-    return _End(at=max(until, plan_deadline(plain, at) or until, (named and named.until) or until))
+    return _End(at=max(until, by or until, (named and named.until) or until))
 
 
 def _question_of(text: str) -> str:
@@ -154,7 +143,7 @@ def _question_of(text: str) -> str:
 
 
 def _tense(clause: str, language: str) -> str:
-    first = OPENING_NAME.match(clause)
+    first = _OPENING_NAME.match(clause)
     names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
     said = predicate(clause, names) if language != "de" else None
     if said is not None:

@@ -1,22 +1,21 @@
 """Distinguish plans from facts: "I'll be moving to York", "we move on Friday".
 
-A plan ends nothing and fills no slot, since many plans come to nothing. It is quoted with its day, and the current
-facts remain until somebody says that it came true. Only another plan replaces it.
+A plan ends nothing and fills no slot, since many plans come to nothing. It is quoted until its day has passed, and the
+current facts remain until somebody says that it came true. Only another plan replaces it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from ireneo.language.files import CAPITAL
 from ireneo.language.moments import moments
-from ireneo.language.words import language_of_sentence, standardise, terms
+from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import clause_words, cues, has_cue
-from ireneo.memories.facts import cardinality_of
-from ireneo.memories.record import MemoryDraft, Record
+from ireneo.memories.record import Record
 from ireneo.memories.wording import comparable_words, distinctive_words
 from ireneo.patterns import lazy_re
 
@@ -31,7 +30,6 @@ _SHORT = 4
 
 _DAY = lazy_re(rf"\d{{1,2}}\.? {CAPITAL}")
 _NAME = lazy_re(rf"(?<=\w ){CAPITAL}[\w-]+")
-_UNHEARD = {"en": "It is not known whether it came to that.", "de": "Ob es dazu kam, ist nicht bekannt."}
 
 
 def is_plan(text: str, at: datetime | None) -> bool:
@@ -52,16 +50,6 @@ def plan_deadline(text: str, at: datetime) -> datetime | None:
     days = [each.at + timedelta(days=7) for each in found if each.at > at and _DAY.search(each.written)]
     months = [each.at + timedelta(days=31) for each in found if not _DAY.search(each.written)]
     return max((each for each in (*days, *months) if each > at), default=None)
-
-
-def mark_overdue(text: str) -> str:
-    """Mark the quotation of a plan whose day has passed."""
-    return f"{text} {_UNHEARD['de' if language_of_sentence(text) == 'de' else 'en']}"
-
-
-def is_marked_overdue(text: str) -> bool:
-    """Whether a quotation is marked as a plan whose day has passed."""
-    return text.endswith(tuple(_UNHEARD.values()))
 
 
 @lru_cache(512)
@@ -105,11 +93,3 @@ def cancelled_plans(words: str, held: Sequence[Record]) -> list[Record]:
     # Somebody who stays "in Bath" still plans to move there.
     same = [each for each in plans if said & distinctive_words(each.text) and (off or each not in moving)]
     return same or [each for each in moving if len(moving) == 1 and not (off or said & distinctive_words(each.text))]
-
-
-def fulfilled_plans(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]:
-    """The plans that came true according to a statement."""
-    said = set(terms(draft.value)) if draft.attribute and cardinality_of(draft.attribute) == "one" else set[str]()
-    for each in held if said else ():
-        if not each.attribute and said <= set(terms(each.text)) and is_plan(comparable_words(each.text), each.at):
-            yield each

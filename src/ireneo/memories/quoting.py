@@ -18,7 +18,7 @@ from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, sentences
 from ireneo.memories.cues import cues, has_cue
 from ireneo.memories.earnest import Statement, is_earnest, without_code_and_quotes
-from ireneo.memories.rivals import number_words
+from ireneo.memories.figures import number_words
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
@@ -28,15 +28,12 @@ LONGEST_QUESTION = 25
 """The maximum number of words of a question that an answer is quoted with."""
 _LONGEST_ANSWER = 14
 """The maximum number of words of an answer that needs its question."""
-_LONGEST_PIECE = 14
-"""The maximum number of words of a part that continues the one before it."""
 SHORT = 5
 """From this many words on a statement can be understood without the sentences around it."""
 _SHORT_REMARK = 3
 """Up to this many words after a comma belong to a value: "in Ghent, Belgium"."""
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _FIGURE = lazy_re(r"\d")
-_TELLING = lazy_re(rf"\d|(?<=\w ){CAPITAL}\w+")
 NAMED = lazy_re(rf"({CAPITAL}[\w-]*)(?: {CAPITAL}[\w-]*)?")
 """Somebody's name, of one word or two."""
 _ROW_NAME = rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w'’-]*)?"
@@ -82,41 +79,8 @@ def bare_quotation(text: str) -> str:
     return f"{named}: {found['words']}" if named else found["words"]
 
 
-def extend_quotation(text: str, last: Statement, said: Statement) -> str:
-    """A quotation that ended with `last`, extended by the next statement, unless that repeats it."""
-    if said.text.rstrip(".!…") == last.text.rstrip(".!…"):
-        return text
-    if last.sentence == said.sentence:
-        end = said.sentence.find(said.text, said.sentence.find(last.text) + len(last.text))
-        # A repeated statement is quoted from its second occurrence.
-        start = said.sentence.rfind(last.text, 0, max(end, 0)) + len(last.text)
-        return f"{text}{said.sentence[start:end] if end >= start else ', '}{said.text}"
-    more = f"{said.sentence.partition(said.text)[0]}{said.text}"
-    before = [piece for piece in (said.asked, said.opened) if piece and piece not in said.sentence]
-    for piece in (*before, more):
-        text = f"{text}{' ' if text[-1] in '.!?…' else '. '}{piece}"
-    return text
-
-
-def with_context(said: Statement, *, answers: bool = False) -> str:
-    """A statement with the text right before it: fragments with meaning, or the question that it refers to."""
-    if cues(said.language).elliptic.search(said.text) and len(_WORDS.findall(said.sentence)) <= MOST_WORDS:
-        return said.sentence
-    before = said.opened
-    if not answers and (not (len(_WORDS.findall(before)) > 1 or _FIGURE.search(before)) or not _is_informative(before)):
-        before = ""
-    if said.asked and cues(said.language).points.search(said.text) and _is_informative(said.asked):
-        before = before or (said.asked if len(_WORDS.findall(said.asked)) <= LONGEST_QUESTION else "")
-    if not before:
-        return said.text
-    start = said.sentence.find(before)
-    # What was said before may be repeated behind the statement.
-    if start >= 0 and (end := said.sentence.find(said.text, start)) >= 0:
-        return said.sentence[start : end + len(said.text)]
-    return f"{before}{' ' if before[-1] in '.!?…' else '. '}{said.text}"
-
-
-def _is_informative(text: str) -> bool:
+def is_informative(text: str) -> bool:
+    """Whether a text contains a figure, or a word that distinguishes it."""
     return bool(distinctive_words(text) or _FIGURE.search(text))
 
 
@@ -133,35 +97,6 @@ def without_remark(text: str, value: str, language: str) -> str:
     ends = [found.start()] if found else []
     ends += [comma] if comma > 0 and len(_WORDS.findall(text, comma)) > _SHORT_REMARK else []
     return f"{text[: min(ends)]}." if ends else text
-
-
-def adds_detail(said: Statement) -> bool:
-    """Whether a part without meaning of its own adds a person, place or time to the one before it."""
-    rows, text = cues(said.language), said.text
-    if said.asks or rows.address.search(text) or rows.idle_anywhere.search(text) or rows.asks_within.match(text):
-        return False
-    words = [word.casefold() for word in _WORDS.findall(text)]
-    if len(words) > _LONGEST_PIECE:
-        return False
-    known = set(words) & {*weekday_numbers(), *(word for word, number in number_words().items() if number != "1")}
-    return bool(known or rows.tells_more.match(text) or _TELLING.search(text))
-
-
-def continues_subject(text: str, last: Statement, said: Statement) -> bool:
-    """Whether a statement says more about the subject of a quotation that ended with `last`."""
-    rows = cues(said.language)
-    if not said.joins or len(_WORDS.findall(f"{text} {said.asked} {said.text}")) > MOST_WORDS:
-        return False
-    if rows.address.search(said.text) or rows.asks_within.match(said.text):
-        return False
-    if last.sentence == said.sentence:
-        return True
-    if said.asked:
-        # Words after a question may be about the question.
-        return False
-    if is_short(said) or is_short(last):
-        return True
-    return bool(rows.refers.match(said.text) or rows.points.search(said.text) or rows.depends.match(said.text))
 
 
 def is_short(said: Statement) -> bool:

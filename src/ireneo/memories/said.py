@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.memories.cues import cues
 from ireneo.memories.earnest import Statement
-from ireneo.memories.quoting import extend_quotation, quotation, with_context
+from ireneo.memories.quoting import LONGEST_QUESTION, MOST_WORDS, is_informative, is_short
 from ireneo.memories.record import Kind
-from ireneo.memories.wording import unquoted_words
+from ireneo.memories.worth import LEAST, LEAST_BESIDE
+from ireneo.patterns import lazy_re
+
+_WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_LEAST_WORDS = 10
+"""From this many words on a quotation means something although it begins with a pronoun."""
 
 
 class SaidFact(Struct, frozen=True, kw_only=True):
@@ -43,60 +49,99 @@ def fact_key(fact: SaidFact) -> tuple[str, ...]:
     return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
 
 
-class QuotedEvent(Struct, frozen=True, kw_only=True):
-    """An event that may continue in the next statement, and is then quoted in the speaker's words."""
-
-    fact: SaidFact
-    words: str
-    last: Statement
-    """Its last statement."""
-    key: tuple[str, ...]
-    """The key of the event when it was first found."""
-    asked: str = ""
-    """The question that it answers."""
-    retold: bool = False
-    """Whether it is retold in the third person, as long as nothing more is said about it."""
-
-    @classmethod
-    def of(
-        cls, facts: Sequence[SaidFact], said: Statement, statement: Statement, answer: str, asked: str
-    ) -> QuotedEvent | None:
-        """The event among the facts of a statement; None if all fill slots or only end something."""
-        fact = next((each for each in facts if each.kind == "episodic" and not (each.attribute or each.against)), None)
-        if fact is None:
-            return None
-        answers = bool(answer) and (said.sentence == answer or answer in said.opened)
-        words = with_context(said, answers=answers) if said.text == statement.text else statement.text
-        return cls(
-            fact=fact,
-            words=words,
-            last=said,
-            key=fact_key(fact),
-            asked=asked if answers else "",
-            retold=not is_quoted(fact, statement),
-        )
-
-    def with_more(self, said: Statement) -> QuotedEvent:
-        """The same with what is said next."""
-        return replace(self, words=extend_quotation(self.words, self.last, said), last=said, retold=False)
-
-    def told(self, who: str, at: datetime | None) -> SaidFact:
-        """The event with all its words, as `who` said them."""
-        if self.retold:
-            return self.fact
-        text = quotation(self.words, who, at, self.last.language, self.asked)
-        return replace(self.fact, text=text, at=at, answers=bool(self.asked))
-
-
-def is_quoted(fact: SaidFact, statement: Statement) -> bool:
-    """Whether a fact is an event in the words of a statement."""
-    return (
-        fact.kind == "episodic" and not (fact.attribute or fact.against) and unquoted_words(fact.text) == statement.text
-    )
-
-
 def with_original_words(fact: SaidFact, standard: str, said: str) -> SaidFact:
     """Return a fact in its original words, if it was read from words without dialect."""
     if standard == said:
         return fact
     return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
+
+
+class QuotedClause(Struct, frozen=True, kw_only=True):
+    """A clause of a message that may be quoted."""
+
+    said: Statement
+    worth: float
+    """See `keep_score`."""
+    told: bool
+    """Whether it fills slots, or is a rule, so that it needs no quotation."""
+    meant: str = ""
+    """The same with a name in place of its pronoun, if only one person can be meant."""
+
+
+def quotations(clauses: Sequence[QuotedClause], answer: str = "") -> Iterator[tuple[str, str]]:
+    """The parts of a message that are worth quoting, each with its language; the message may begin with an `answer`.
+
+    A part begins with what its first clause refers to, and goes on as long as something is said about it. A few words
+    about somebody or something that isn't named are left out.
+    """
+    kept = {at for at, each in enumerate(clauses) if each.worth >= LEAST and not (each.told or each.said.fragment)}
+    for at in sorted(kept):
+        while at and _needs_context(clauses[at].said) and _is_context(clauses[at - 1].said, answer):
+            at -= 1
+            kept.add(at)
+    for at in range(1, len(clauses)):
+        if at - 1 in kept and at not in kept and _goes_on(clauses[at - 1], clauses[at]):
+            kept.add(at)
+    for part in _parts(clauses, kept):
+        first, words = part[0], joined([each.said for each in part])
+        if cues(first.said.language).refers.match(words) and not (answer and words.startswith(answer)):
+            if first.meant:
+                words = f"{first.meant}{words[len(first.said.text) :]}"
+            elif len(_WORDS.findall(words)) < _LEAST_WORDS:
+                continue
+        yield words, part[-1].said.language
+
+
+def _parts(clauses: Sequence[QuotedClause], kept: Set[int]) -> Iterator[list[QuotedClause]]:
+    """The `kept` clauses that follow each other, without repetitions, at most `MOST_WORDS` words at a time."""
+    part: list[QuotedClause] = []
+    for at, each in enumerate(clauses):
+        size = sum(len(_WORDS.findall(one.said.text)) for one in (*part, each))
+        # What stands after a question may be about that, and is nothing that the part before it goes on with.
+        if part and (at not in kept or size > MOST_WORDS or each.said.asks):
+            yield part
+            part = []
+        if at in kept and not (part and each.said.text.rstrip(".!…") == part[-1].said.text.rstrip(".!…")):
+            part.append(each)
+    if part:
+        yield part
+
+
+def _needs_context(said: Statement) -> bool:
+    """Whether a clause can't be understood without what stands before it."""
+    rows, text = cues(said.language), said.text
+    refers = rows.refers.match(text) or rows.points.search(text) or rows.depends.match(text)
+    return bool(refers) or is_short(said) or rows.elliptic.search(text) is not None
+
+
+def _is_context(said: Statement, answer: str) -> bool:
+    """Whether what stands before a clause may say what it is about."""
+    size = len(_WORDS.findall(said.text))
+    return (
+        is_informative(said.text) and (size > 1 or said.text == answer) and (not said.asks or size <= LONGEST_QUESTION)
+    )
+
+
+def _goes_on(last: QuotedClause, each: QuotedClause) -> bool:
+    """Whether a clause says more about the one before it."""
+    said, rows = each.said, cues(each.said.language)
+    if not said.text or said.asks or rows.address.search(said.text) or rows.asks_within.match(said.text):
+        return False
+    if last.said.sentence == said.sentence:
+        return True
+    return not each.told and (_needs_context(said) or each.worth >= LEAST_BESIDE)
+
+
+def joined(part: Sequence[Statement]) -> str:
+    """The clauses as they stand in the message, with a mark for what is left out of a sentence."""
+    text, sentence, end = "", "", 0
+    for said in part:
+        if said.sentence != sentence:
+            sentence, end = said.sentence, 0
+            start = max(sentence.find(said.text), 0)
+            text += f" {said.text}" if not text or text[-1] in ".!?…" else f". {said.text}"
+        else:
+            start = max(sentence.find(said.text, end), end)
+            text += f"{sentence[end:start]}{said.text}"
+        end = start + len(said.text)
+    return text.strip()

@@ -23,12 +23,17 @@ from ireneo.patterns import lazy_re
 
 LEAST = -0.4
 """From this worth on a quotation is kept."""
-LEAST_ASKED = 0.5
+LEAST_BESIDE = -0.4
+"""The same beside a statement that is kept."""
+LEAST_LEFT = 1.8
+"""The same of what is left of a quotation when the rest is over."""
+NOTHING = -100.0
+"""The worth of what is not quoted whatever it says."""
+LEAST_ASKED = 2.0
 """The same for a question or a request; most of these contain no information."""
 _CUES = """
-own ailments happened coming lasts lasts_until fresh ends changed instead back besides only idle_anywhere address asks
-reported for_good for_now joint awaited reached recovered points often laughs boasts goes_on just_now passing moves
-depends refers supposed condition hyperbole
+own ailments happened coming lasts ends changed instead back besides idle_anywhere address asks reported for_good
+for_now joint reached points laughs boasts goes_on just_now supposed condition
 """.split()
 _FIGURE = lazy_re(r"\d")
 _LARGE = lazy_re(rf"(?<=\w ){CAPITAL}\w+")
