@@ -6,8 +6,9 @@ import base64
 import json
 import random
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 UPPER = string.ascii_uppercase
 LOWER = string.ascii_lowercase
@@ -224,3 +225,20 @@ def planted(kind: str, seed: int = 0) -> Planted:
 def all_planted(seed: int = 0) -> list[Planted]:
     """One of each kind."""
     return [planted(kind, seed) for kind in KINDS]
+
+
+def left(held: bytes, used: Iterable[Planted]) -> list[str]:
+    """The kinds of the secrets of which anything stands in `held`, as it is or as JSON escapes it."""
+    return [
+        one.kind
+        for one in used
+        for secret in one.secrets
+        if any(
+            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
+        )
+    ]
+
+
+def bytes_in(folder: Path) -> bytes:
+    """Whatever stands in the files of a folder."""
+    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file())

@@ -24,7 +24,7 @@ from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import Tree
-from ireneo.faces.cli.screens.tree import labelled_rows, show_tree
+from ireneo.faces.cli.screens.sessions import labelled_rows, show_tree
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 STORY = "night-ferry"

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ireneo.formats.logs.claude_code import ClaudeCode
 from ireneo.formats.logs.format import LoggedSession
-from ireneo.log.message import Draft
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 
@@ -91,15 +90,6 @@ def kept(sessions: Sequence[LoggedSession]) -> Counter[str]:
     )
 
 
-def path(session: LoggedSession) -> list[Draft]:
-    out: list[Draft] = []
-    at: int | None = session.head
-    while at is not None:
-        out.append(session.nodes[at].draft)
-        at = session.nodes[at].parent
-    return out[::-1]
-
-
 def is_a_tree(session: LoggedSession) -> bool:
     return all(node.parent is None or node.parent < index for index, node in enumerate(session.nodes))
 
@@ -108,7 +98,7 @@ def is_a_tree(session: LoggedSession) -> bool:
 @given(turns())
 def test_each_call_is_answered_directly_behind_its_reply(lines: list[dict[str, object]]) -> None:
     (session,) = read(encoded(lines))
-    drafts = path(session)
+    drafts = session.path
     assert len(drafts) == len(session.nodes)
     open_calls: set[str] = set()
     for draft in drafts:

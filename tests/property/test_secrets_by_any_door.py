@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.databases import new_database
 from tests.examples import times
-from tests.planted import KINDS, Planted, planted
+from tests.planted import KINDS, Planted, bytes_in, left, planted
 from tests.progress import progress_of
 
 import ireneo
@@ -73,22 +73,6 @@ async def through(memory: ireneo.Memory, door: str, messages: Messages, keep: bo
         after = done.ids[-1] if done.ids else after
 
 
-def left(held: bytes, used: list[Planted]) -> list[str]:
-    """The kinds of the secrets of which anything stands in `held`, as it is or as JSON escapes it."""
-    return [
-        one.kind
-        for one in used
-        for secret in one.secrets
-        if any(
-            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
-        )
-    ]
-
-
-def bytes_of(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
-
-
 def in_a_folder(work: Callable[[Path], None]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         new_database(Path(folder) / "a.db")
@@ -116,7 +100,7 @@ def test_a_session_has_one_path_and_no_secret_through_whichever_doors_it_comes(
 
         asyncio.run(come())
         assert len(paths) == 1
-        assert left(bytes_of(folder), used) == []
+        assert left(bytes_in(folder), used) == []
 
     in_a_folder(work)
 
@@ -186,6 +170,6 @@ def test_what_the_doctor_took_them_out_of_is_what_would_have_come_in_without(
                 assert [each for each in await memory.doctor() if each.kind == "fault"] == []
 
         asyncio.run(come())
-        assert left(bytes_of(folder), used) == []
+        assert left(bytes_in(folder), used) == []
 
     in_a_folder(work)

@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 from msgspec.structs import replace
-from tests.planted import Planted, all_planted, planted
+from tests.planted import all_planted, bytes_in, left, planted
 from tests.progress import progress_of
 from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
@@ -43,21 +43,6 @@ TALK: Talk = [
     {"role": "user", "content": "And now?"},
     {"role": "assistant", "content": "It stands open."},
 ]
-
-
-def left(held: bytes, used: list[Planted]) -> list[str]:
-    return [
-        one.kind
-        for one in used
-        for secret in one.secrets
-        if any(
-            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
-        )
-    ]
-
-
-def bytes_in(folder: Path) -> bytes:
-    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
 
 
 @asynccontextmanager

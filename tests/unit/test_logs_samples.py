@@ -15,7 +15,6 @@ from tests.examples import TIMES
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession, log_format, recognise
-from ireneo.log.message import Draft
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 EPISODES = 2
@@ -60,15 +59,6 @@ def kept(sessions: Sequence[LoggedSession]) -> list[dict[str, object]]:
     ]
 
 
-def path(session: LoggedSession) -> list[Draft]:
-    out: list[Draft] = []
-    at: int | None = session.head
-    while at is not None:
-        out.append(session.nodes[at].draft)
-        at = session.nodes[at].parent
-    return out[::-1]
-
-
 def said(lines: Sequence[dict[str, object]]) -> set[object]:
     return {raw["uuid"] for raw in lines if raw.get("type") in ("user", "assistant") and not raw.get("isSidechain")}
 
@@ -80,7 +70,7 @@ def test_each_turn_of_a_game_that_was_played_aloud_is_read_with_its_author() -> 
             some = list(islice(lines, EPISODES))
         (session,) = log_format("chat").read(some, file.name)
         turns = [(raw["episode"], turn) for raw in map(json.loads, some) for turn in raw["turns"]]
-        drafts = path(session)
+        drafts = session.path
         assert session.faults == ()
         assert len(drafts) == len(turns)
         for draft, (episode, turn) in zip(drafts, turns, strict=True):
@@ -97,7 +87,7 @@ def test_a_novel_is_read_word_for_word_and_nobody_is_taken_for_a_speaker() -> No
             (session,) = log_format("chat").read(lines, file.name)
         with lzma.open(file, "rt", encoding="utf-8") as whole:
             words = whole.read().removeprefix("\ufeff").split()
-        drafts = path(session)
+        drafts = session.path
         assert {draft.author for draft in drafts} == {None}
         assert [word for draft in drafts for word in draft.text.split()] == words, file.name
 
@@ -115,7 +105,7 @@ def assert_answers_follow(session: LoggedSession) -> None:
 
 def assert_valid(session: LoggedSession) -> None:
     for chat in (AnthropicMessages(), OpenAIChat()):
-        assert chat.validate(chat.encode(path(session))) == []
+        assert chat.validate(chat.encode(session.path)) == []
 
 
 # Of those that are alike every sixth, or all where more is asked for.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.planted import Planted, all_planted
+from tests.planted import Planted, all_planted, left
 from tests.progress import progress_of
 
 import ireneo
@@ -76,18 +76,6 @@ async def taken(
         messages = list(await (await memory.session(done[0].session)).messages())
         held = b"".join(file.read_bytes() for file in sorted(Path(url).parent.glob(f"{Path(url).name}*")))
     return done, messages, held
-
-
-def left(held: bytes, planted: list[Planted]) -> list[str]:
-    return [
-        one.kind
-        for one in planted
-        if any(
-            form.encode() in held
-            for secret in one.secrets
-            for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
-        )
-    ]
 
 
 def test_no_secret_of_any_kind_is_stored(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.planted import Planted, all_planted, planted
+from tests.planted import Planted, all_planted, bytes_in, left, planted
 from tests.progress import progress_of
 
 import ireneo
@@ -22,17 +22,6 @@ BARE = [planted(kind, 7) for kind in ("github classic", "anthropic", "stripe liv
 """Those that a name can hold: one word each."""
 
 Door = Callable[[ireneo.Memory, Planted, int], Awaitable[object]]
-
-
-def left(held: bytes, used: list[Planted]) -> list[str]:
-    return [
-        one.kind
-        for one in used
-        for secret in one.secrets
-        if any(
-            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
-        )
-    ]
 
 
 async def append(memory: ireneo.Memory, one: Planted, number: int) -> object:
@@ -128,8 +117,8 @@ def test_no_secret_of_any_kind_comes_in(door: Door, tmp_path: Path) -> None:
 
     given = asyncio.run(come())
     assert left(str(given).encode(), ALL) == []
-    assert left(b"".join(file.read_bytes() for file in tmp_path.iterdir()), ALL) == []
-    assert b"[REDACTED " in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert left(bytes_in(tmp_path), ALL) == []
+    assert b"[REDACTED " in bytes_in(tmp_path)
 
 
 async def test_no_name_of_a_session_a_branch_or_a_task_holds_one(tmp_path: Path) -> None:
@@ -142,7 +131,7 @@ async def test_no_name_of_a_session_a_branch_or_a_task_holds_one(tmp_path: Path)
             assert len(await again.messages()) == 1
             await memory.scratchpad(f"task {one.secrets[0]}").write(goal="to go on")
             assert await memory.scratchpad(f"task {one.secrets[0]}").read() is not None
-    assert left(b"".join(file.read_bytes() for file in tmp_path.iterdir()), BARE) == []
+    assert left(bytes_in(tmp_path), BARE) == []
 
 
 async def test_a_value_is_known_by_the_name_of_its_attribute(tmp_path: Path) -> None:

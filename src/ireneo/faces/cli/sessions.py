@@ -60,7 +60,7 @@ def tree(session: SessionName, preset: Preset = None, viewpoint: Remembering = "
 
     Its summaries depth by depth, which of them a context shows, the branches and where they fork, and open threads.
     """
-    from ireneo.faces.cli.screens.tree import show_tree
+    from ireneo.faces.cli.screens.sessions import show_tree
 
     with waiting("Reading …"), open_session(stored, session) as named:
         title, found = title_of(named), named.tree(preset, viewpoint)
@@ -199,7 +199,7 @@ def expand(
     A block to its raw messages, a message, a memory with its evidence and where that comes from, a pin, a session to
     its diary. The beginning of an id is enough where no other begins so.
     """
-    from ireneo.faces.cli.screens.opened import show
+    from ireneo.faces.cli.screens.sessions import show
 
     if file is None:
         with waiting("Reading …"), open_existing(stored) as memory:

@@ -302,7 +302,7 @@ def summarise(session: SessionName, budget: Budget, preset: Preset = None, *, as
 
     Each is checked against the messages that it covers. What the model can't do well stays as it is without one.
     """
-    from ireneo.faces.cli.screens.opened import show_written
+    from ireneo.faces.cli.screens.sessions import show_written
 
     with log_on_stderr():
         outcome = _write(session, budget, preset, asking, stored)
