@@ -232,9 +232,10 @@ def left(held: bytes, used: Iterable[Planted]) -> list[str]:
     return [
         one.kind
         for one in used
-        for secret in one.secrets
         if any(
-            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
+            form.encode() in held
+            for secret in one.secrets
+            for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
         )
     ]
 

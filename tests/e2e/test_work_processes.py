@@ -171,12 +171,12 @@ def test_a_rolling_restart_and_an_outage_lose_nothing() -> None:
     """
     direct = empty_database()
     chance = random.Random(3)
-    fill(direct, 400)
+    fill(direct, 280)
     with LoopbackModel("openai", told) as model, CuttingProxy(direct) as proxy:
-        acknowledged = list(range(400))
+        acknowledged = list(range(280))
 
         def append_some() -> None:
-            more = range(len(acknowledged), len(acknowledged) + 100)
+            more = range(len(acknowledged), len(acknowledged) + 60)
             with sync.open(direct) as memory:
                 for session in SESSIONS:
                     memory.session(session).append([said(session, number) for number in more])

@@ -87,26 +87,6 @@ def redact_draft(draft: Draft, clean: Clean, clean_record: Clean | None = None) 
     )
 
 
-def redact_value(value: object, clean: Clean, name: str = "") -> object:
-    """Return one of our JSON values with its texts cleaned by their fields' names; the same object if all is clean."""
-    if isinstance(value, str):
-        return clean(value, name)
-    if isinstance(value, dict):
-        return redact_fields(value, clean)
-    if isinstance(value, list | tuple):
-        items = [redact_value(each, clean, name) for each in value]
-        return value if _are_identical(items, value) else items
-    return value
-
-
-def redact_fields(
-    mapping: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, object]:
-    """Return an object's fields cleaned, by the names in `under` if they differ; the same object if all is clean."""
-    fields = {clean(key, ""): redact_value(value, clean, under.get(key, key)) for key, value in mapping.items()}
-    return mapping if all(key in fields and fields[key] is value for key, value in mapping.items()) else fields
-
-
 def _until_stable(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
     for _ in range(PASSES):
         cleaned = once(draft)
@@ -132,13 +112,13 @@ def _redact_part(part: PartT, clean: Clean) -> PartT:
         text = clean(part.text, "")
         return part if text is part.text else replace(part, text=text, signature=None, sealed=None)
     if isinstance(part, Call):
-        return _replace_fields(part, arguments=cast("dict[str, object] | str", _redact_json(part.arguments, "", clean)))
+        return _replace_fields(part, arguments=cast("dict[str, object] | str", redact_json(part.arguments, "", clean)))
     if isinstance(part, Result):
         parts = tuple(_redact_part(each, clean) for each in part.parts)
         return part if _are_identical(parts, part.parts) else replace(part, parts=parts)
     if isinstance(part, Media):
         return _replace_fields(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
-    return _replace_fields(part, payload=cast("dict[str, object]", _redact_json(part.payload, "", clean)))
+    return _replace_fields(part, payload=cast("dict[str, object]", redact_json(part.payload, "", clean)))
 
 
 def _redact_names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...] | None:
@@ -149,11 +129,11 @@ def _redact_names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...
 
 
 def _redact_native(native: Native | None, clean: Clean) -> Native | None:
-    return native and _replace_fields(native, payload=_redact_json(native.payload, "", clean))
+    return native and _replace_fields(native, payload=redact_json(native.payload, "", clean))
 
 
-def _redact_json(value: object, name: str, clean: Clean) -> object:
-    """Return a provider's JSON value with texts and keys cleaned; the same object if all is clean."""
+def redact_json(value: object, name: str, clean: Clean) -> object:
+    """Return a JSON value with texts and keys cleaned; the same object if all is clean."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -163,12 +143,15 @@ def _redact_json(value: object, name: str, clean: Clean) -> object:
     return value
 
 
-def _redact_object(fields: dict[str, object], clean: Clean) -> dict[str, object]:
+def _redact_object(
+    fields: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
+    """Return an object with its fields cleaned by their names, or by those in `under`."""
     out: dict[str, object] = {}
     changed = False
     for key, value in fields.items():
         new_key = _unused_key(clean(key, ""), out)
-        new = value if key in SEALS else _redact_json(value, key, clean)
+        new = value if key in SEALS else redact_json(value, under.get(key, key), clean)
         changed = changed or new is not value or new_key is not key
         out[new_key] = new
     if not changed:
@@ -190,7 +173,7 @@ def _redact_list(values: list[object] | tuple[object, ...], name: str, clean: Cl
     out: list[object] = []
     under = name
     for value in values:
-        out.append(_redact_json(value, under, clean))
+        out.append(redact_json(value, under, clean))
         # In a list of command arguments, an option names the argument after it.
         under = value if isinstance(value, str) and value.startswith("-") else name
     if _are_identical(out, values):
@@ -315,7 +298,7 @@ class Cleaning:
         before, cleaned = None, fields
         while cleaned is not before:
             # A secret that one text reveals may be in an earlier text without its name.
-            before, cleaned = cleaned, redact_fields(cleaned, redactor.redact, under)
+            before, cleaned = cleaned, _redact_object(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
         self._taken.update(redactor.secrets)
         return cleaned

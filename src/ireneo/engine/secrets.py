@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.exchange import settle_record
-from ireneo.engine.resources import Cleaning, Resources, redact_value
+from ireneo.engine.resources import Cleaning, Resources, redact_json
 from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.log.message import Draft, Message, MessageId, count_parts, erase, message_id
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
@@ -256,7 +256,7 @@ def _with_renamed_sources(record: Record, ids: Mapping[str, str], dropped: froze
 def _rename_ids(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
     """The value with the ids of messages, summaries or memories in it replaced."""
     held = msgspec.to_builtins(value)
-    renamed = redact_value(held, lambda text, _: names.get(text, text))
+    renamed = redact_json(held, "", lambda text, _: names.get(text, text))
     return value if renamed is held else msgspec.convert(renamed, readable(type(value)))
 
 
