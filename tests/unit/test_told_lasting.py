@@ -105,13 +105,6 @@ def test_what_a_message_tells_is_quoted_together_beside_its_facts() -> None:
     assert rest.quote == "Unser Hund ist 9 Wochen alt. Ich habe eine Werkstatt in Fürth."
 
 
-def test_what_follows_a_question_is_not_joined_to_what_stood_before_it() -> None:
-    said = "I am strong again, fever finished. Where did we stop with the grant? Deadline's 15 August."
-    assert not [
-        fact for fact in extract_facts(said, speaker="Ines", at=AT) if "strong" in fact.text and "15" in fact.text
-    ]
-
-
 def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(tmp_path: Path) -> None:
     held = held_after(
         tmp_path,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -153,12 +154,16 @@ def _tense(clause: str, language: str) -> str:
 
 def _named_end(sentence: str, at: datetime) -> _End | None:
     """The end that a sentence names: "till June", "for three weeks"."""
-    if has_cue("lasted", standardise(sentence)):
-        return None
     language = language_of_sentence(sentence)
     found, end = cues(language).lasts_until.search(sentence), None
     patterns = [] if found else [each for each in cue_patterns("lasts_for") if each.search(sentence)]
-    if not found and not patterns:
+    where = found or next((each.search(sentence) for each in patterns), None)
+    if where is None:
+        return None
+    cuts = [0, *(each.start() for each in PIECES.finditer(sentence)), len(sentence)]
+    clause = next(sentence[start:stop] for start, stop in pairwise(cuts) if where.start() < stop)
+    if has_cue("lasted", standardise(clause)):
+        # What lasted until a time in the past has no end, and neither has what recurs.
         return None
     ahead = [each for each in moments(sentence, at, language, ahead=True) if each.at > at]
     if found:

@@ -97,8 +97,7 @@ def _parts(clauses: Sequence[QuotedClause], kept: Set[int]) -> Iterator[list[Quo
     part: list[QuotedClause] = []
     for at, each in enumerate(clauses):
         size = sum(len(_WORDS.findall(one.said.text)) for one in (*part, each))
-        # What stands after a question may be about that, and is nothing that the part before it goes on with.
-        if part and (at not in kept or size > MOST_WORDS or each.said.asks):
+        if part and (at not in kept or size > MOST_WORDS):
             yield part
             part = []
         if at in kept and not (part and each.said.text.rstrip(".!…") == part[-1].said.text.rstrip(".!…")):
