@@ -394,23 +394,3 @@ def test_what_is_run_first_is_told_with_the_service_that_it_names() -> None:
     file = [*failed, *run("docker compose up -d -f /srv/case/compose.yml", "Started"), *run("bin/test", OK)]
     shown = told(a_run(file), a_run(file, session="other"))
     assert not any("/srv/case" in each for each in shown)
-
-
-PROTECTED = "Exit code 1\nremote: error: GH006: Protected branch update failed for refs/heads/main."
-
-
-def pushed(first: str, then: str = "git push origin HEAD:fix/rows", error: str = PROTECTED) -> list[list[Draft]]:
-    return [run(first, error, failed=True), run(then, "* [new branch]")]
-
-
-def test_a_push_that_a_protected_branch_refuses_is_got_over_by_a_branch() -> None:
-    runs = [a_run(*pushed("git push origin main"), session=name) for name in ("one", "other")]
-    seen = next(each for cue, each in observations(*runs).items() if cue.endswith("to:branch"))
-    assert is_worth_a_lesson(seen)
-    assert seen[0].way_out == "push to a branch of its own and open a pull request"
-    assert seen[0].trigger == Trigger(command="git push", words=("main",))
-    bare = observations(a_run(*pushed("git push")))
-    assert next(each for cue, each in bare.items() if cue.endswith("to:branch"))[0].trigger is None
-    same = observations(a_run(*pushed("git push origin main", "git push origin main")))
-    other = observations(a_run(*pushed("git push origin main", error="Exit code 1\nfatal: no upstream branch")))
-    assert not any(cue.endswith("to:branch") for cue in (*same, *other))

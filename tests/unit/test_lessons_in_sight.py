@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.golden.material import edit, run, said
+from tests.golden.material import run, said
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 from tests.unit.test_lessons import learned
 
@@ -57,20 +57,6 @@ def test_where_a_machine_keeps_a_program_is_told_to_nobody() -> None:
 def test_a_variable_that_has_to_be_set_is_told() -> None:
     drafts = run("pack", "error: LEDGER_KEY is not set", failed=True), run("LEDGER_KEY=rows pack", OK)
     assert not is_obvious(way_out(*drafts))
-
-
-def test_a_rule_that_a_linter_of_the_project_prints_is_told() -> None:
-    def seen(line: str) -> list[Observation]:
-        drafts = (
-            run("lint rows", f"rows.py:4: {line}", failed=True),
-            edit("rows.py", "open(name)", "ledger.open_rows(name)"),
-            run("lint rows", OK),
-        )
-        (claim,) = (each for cue, each in observations(a_run(*drafts)).items() if "write:" in cue)
-        return claim
-
-    assert not is_obvious(seen("open() is forbidden because it leaves files behind: use ledger.open_rows instead"))
-    assert is_obvious(seen("open() leaves files behind: use ledger.open_rows instead"))
 
 
 def test_a_file_with_another_ending_is_told_where_somebody_says_so() -> None:

@@ -129,25 +129,6 @@ def test_the_line_that_refuses_comes_before_one_that_only_names_it() -> None:
     assert line_naming(lines, ("--kind",)) == ""
 
 
-def test_a_file_that_is_too_large_to_be_read_at_once() -> None:
-    error = (
-        "File content (31417 tokens) exceeds maximum allowed tokens (25000). Please use offset and limit parameters."
-    )
-    given = {"file_path": "/srv/ledger/core/rows.py"}
-    tried = step("", "Read", given, error, True)
-    again = step("", "Read", {**given, "offset": 1, "limit": 90}, "a = 1", False)
-    seen = observations(a_run(tried, again))["Read ⇒ <any> → with:limit offset for core/rows.py"][0]
-    assert seen.way_out == "give it `limit` and `offset` for `core/rows.py`"
-    assert is_worth_a_lesson([seen])
-    found = trap_of(lesson_of(seen), {seen.cue: [seen]})
-    assert found is not None
-    assert advice([found], "Read", given, SessionSoFar, project="ledger") is not None
-    assert advice([found], "Read", {**given, "limit": 40}, SessionSoFar, project="ledger") is None
-    assert advice([found], "Read", {"file_path": "/srv/ledger/core/days.py"}, SessionSoFar, project="ledger") is None
-    other = step("", "Read", {**given, "mode": "fast"}, "a = 1", False)
-    assert not [cue for cue in observations(a_run(tried, other)) if "with:" in cue]
-
-
 def test_a_name_that_a_tool_does_not_know_is_done_without() -> None:
     lost = step("", "Skill", {"skill": "ship"}, "<tool_use_error>Unknown skill: ship</tool_use_error>", True)
     runs = [a_run(lost, run("git status", "clean"), session=name) for name in ("one", "two")]

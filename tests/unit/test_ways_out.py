@@ -32,18 +32,6 @@ def mended(new: str, then: str = "0 issues.") -> list[list[Draft]]:
     ]
 
 
-def test_what_an_error_says_to_write_is_told_once_it_helped() -> None:
-    (found,) = only("→ write:", *mended("ledger.Quit(1)"))
-    assert found.way_out == "write `ledger.Quit`"
-    assert "use ledger.Quit() instead" in found.text
-    assert is_worth_a_lesson([found])
-
-
-def test_advice_that_was_not_taken_or_did_not_help_is_not_told() -> None:
-    assert only("→ write:", *mended("panic(1)")) == []
-    assert only("→ write:", *mended("ledger.Quit(1)", FORBIDDEN)) == []
-
-
 def test_a_guess_of_a_compiler_is_no_advice() -> None:
     error = "Exit code 1\nledger/rows.go:7:3: undefined: rowCuont; did you mean to use rowCount?\n"
     assert (

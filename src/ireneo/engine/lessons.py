@@ -403,10 +403,17 @@ def instructions(
     pages: list[InstructionPage] = []
     for name in sorted(by_project, key=lambda name: (not name, name)):
         told = without_repeats(sorted(by_project[name], key=_page_order))
+        told = [_without_request(each) for each in told]
         chosen = _allot_lines([each for each in told if not already.has_statement(content_of(each.lesson))])
         if chosen:
             pages.append(InstructionPage(project=name, parts=chosen))
     return pages
+
+
+def _without_request(lesson: Lesson) -> Lesson:
+    """A wish without the request that is quoted as its example."""
+    wish = lesson.cue.startswith(ASKED) and not lesson.reviewed
+    return replace(lesson, lesson=lesson.lesson.partition(": “")[0]) if wish else lesson
 
 
 def _merge_checkouts(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:

@@ -20,7 +20,6 @@ from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
-from collections.abc import Collection
 
 LONGEST_COMMAND = 20_000
 """How many characters of a command are parsed at most."""
@@ -548,70 +547,3 @@ def _main_step(tree: _Tree, steps: Sequence[ShellStep]) -> int | None:
         outer = [place for place, step in enumerate(steps) if not step.inner]
         return outer[-1] if outer else None
     return found
-
-
-# The place that a call searches, if it searches everything there: no type of file is given, and nothing is left out.
-
-WHOLE = "whole"
-"""In `Trap.given`: the call searches the whole project."""
-_TOOL = lazy_re(r"grep|search", re.I)
-_PATTERN = ("pattern", "regex")
-_NARROWS = frozenset(
-    "glob include includes include_pattern exclude exclude_pattern type file_pattern head_limit".split()
-)
-"""Arguments of a tool that leave something out."""
-_LEAVES_OUT = lazy_re(
-    r"--(?:include|exclude|exclude-dir|glob|iglob|type|type-not|ignore|max-count|files-without-match)\b"
-)
-_RG_LEAVES_OUT = frozenset("-g -t -T -m -q".split())
-_FIND_LEAVES_OUT = frozenset("-path -ipath -wholename -prune -not ! -maxdepth -regex".split())
-_RECURSIVE = lazy_re(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_VALUE = lazy_re(r"\d+")
-_AT_HAND = frozenset(("", ".", "./", "*"))
-
-
-def tool_search_folder(tool: str, given: Mapping[str, object]) -> str | None:
-    """The folder that a tool searches as a whole; empty for the current one, None for any other call."""
-    searches = _TOOL.search(tool) and any(isinstance(given.get(name), str) for name in _PATTERN)
-    if not searches or any(given.get(name) for name in _NARROWS):
-        return None
-    path = given.get("path")
-    return path if isinstance(path, str) else ""
-
-
-def search_folders(steps: Sequence[ShellStep]) -> Iterator[tuple[ShellStep, str | None]]:
-    """The steps of a command that search, each with the folder that it searches as a whole."""
-    for at, step in enumerate(steps):
-        words = step.words[1:]
-        match step.name:
-            case "grep" if any(map(_RECURSIVE.fullmatch, words)):
-                place = _only_folder(words, skipped=1)
-            case "rg" | "ag":
-                place = None if _RG_LEAVES_OUT.intersection(words) else _only_folder(words, skipped=1)
-            case "git grep":
-                place = _only_folder(words[1:], skipped=1)
-            case "find":
-                begins = next((at for at, word in enumerate(words) if word.startswith(("-", "!", "("))), len(words))
-                place = None if _FIND_LEAVES_OUT.intersection(words) else _only_folder(words[:begins], skipped=0)
-            case _:
-                continue
-        # A search whose output a pipe filters or cuts is not read as a whole.
-        piped = at + 1 < len(steps) and steps[at + 1].before == "|"
-        yield step, None if piped else place
-
-
-def _only_folder(words: Sequence[str], *, skipped: int) -> str | None:
-    """The only folder among the words after the pattern; None if there are several, or a flag leaves something out."""
-    if any(map(_LEAVES_OUT.match, words)):
-        return None
-    plain = [word for word in words if not word.startswith("-") and not _VALUE.fullmatch(word)]
-    places = plain[0 if any(word == "-e" for word in words) else skipped :]
-    return "" if not places else places[0] if len(places) == 1 else None
-
-
-def is_whole_project(place: str | None, projects: Collection[str]) -> bool:
-    """Whether a place is the whole of one of these projects."""
-    if place is None or place in _AT_HAND:
-        return place is not None
-    bare = place.rstrip("/")
-    return any(name and (bare == name or bare.endswith(f"/{name}")) for name in projects)

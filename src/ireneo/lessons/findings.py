@@ -14,7 +14,7 @@ from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
 from ireneo.language.words import terms
 from ireneo.lessons.faults import TIMED_OUT, WITHOUT_A_WORD, is_timed_out
-from ireneo.lessons.observe import MOST_SOURCES, cited_sources, cue_part, is_supported
+from ireneo.lessons.observe import MOST_SOURCES, UNKNOWN, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
@@ -93,7 +93,7 @@ def _unknown_names(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[
         way_out = f"give it `{longer}`" if longer else WITHOUT
         text = f"`{tool}` knows no `{name}` here: {way_out}."
         shown = [*group, *(each for each in run if longer and each.worked and longer in _string_arguments(each))][:2]
-        seen = fact(material, f"<unknown> {tool} {name}", shown, len(group), text, (f"unknown to {tool}: {name}", name))
+        seen = fact(material, f"{UNKNOWN} {tool} {name}", shown, len(group), text, (f"unknown to {tool}: {name}", name))
         proven = {**seen.conditions, **({PROVEN: "yes"} if longer else {})}
         yield replace(seen, way_out=way_out, trigger=Trigger(tool=tool, words=(name,)), conditions=proven)
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.lessons.commands import WHOLE, command_in, is_whole_project, search_folders, shell_steps, tool_search_folder
+from ireneo.lessons.commands import command_in, shell_steps
 from ireneo.lessons.needles import call_text, nested_texts
 from ireneo.memories.record import GENERAL
 from ireneo.patterns import lazy_re
@@ -227,8 +227,6 @@ class _ProgramCall(Struct, frozen=True, kw_only=True):
     """Empty if it is not run by a shell."""
     several: frozenset[str] = frozenset()
     """The arguments that hold several items; `NOTHING` for a command whose only arguments are flags."""
-    place: str | None = None
-    """The folder that it searches as a whole, empty for the current one; None if it doesn't."""
 
 
 class _ParsedCall:
@@ -265,9 +263,8 @@ class _ParsedCall:
     def _tool_call(self) -> _ProgramCall:
         given = self._arguments
         changes = self.tool.lower() in _CHANGING
-        several, place = frozenset[str](), None
+        several = frozenset[str]()
         if isinstance(given, Mapping):
-            place = tool_search_folder(self.tool, given)
             changes = changes or not _CHANGES.isdisjoint(given)
             several = frozenset(name for name, value in given.items() if isinstance(value, list) and len(value) > 1)
             # Text that is written into a file names nothing.
@@ -275,7 +272,7 @@ class _ParsedCall:
         short = [text for text in nested_texts(given) if len(text) <= _SHORT and "\n" not in text]
         words = tuple(word for text in short for word in dict.fromkeys((text, *split_flags(text))))
         writes = tuple(short) if changes else ()
-        return _ProgramCall(names=(self.tool,), words=words, writes=writes, several=several, place=place)
+        return _ProgramCall(names=(self.tool,), words=words, writes=writes, several=several)
 
 
 _PART = lazy_re(r"[^\W_]+")
@@ -289,9 +286,7 @@ _CHANGING = frozenset("edit write multiedit notebookedit apply_patch write_file 
 
 
 def _command_programs(command: str) -> Iterator[_ProgramCall]:
-    steps = shell_steps(command)
-    places = {id(step): place for step, place in search_folders(steps)}
-    for step in steps:
+    for step in shell_steps(command):
         program = step.words[0].rsplit("/", 1)[-1] if step.words else ""
         # A quoted word with blanks is a text, and contains no flags.
         words = tuple(word for each in step.words for word in ((each,) if " " in each else split_flags(each)))
@@ -306,7 +301,6 @@ def _command_programs(command: str) -> Iterator[_ProgramCall]:
             writes=writes,
             program=program or " ",
             several=frozenset((NOTHING,)) if bare else frozenset(),
-            place=places.get(id(step)),
         )
 
 
@@ -399,11 +393,9 @@ def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
         _contains_sequence(split_flags(words), piece.words) or _has_flag(trap, words, piece) for words in trap.words
     ):
         return False
-    if trap.given == WHOLE and not is_whole_project(piece.place, trap.projects):
-        return False
     if trap.given == MISSING and (piece.program or piece.names[0].lower()) in _CREATING:
         return False
-    if trap.given not in ("", WHOLE, MISSING, *piece.several):
+    if trap.given not in ("", MISSING, *piece.several):
         return False
     if trap.remembered and not (trap.command or trap.tool) and piece.program in _ONLY_LOOKS | _SHOW:
         return False

@@ -25,6 +25,7 @@ from ireneo.lessons.observe import (
     GOT_OVER,
     PLACE,
     REFUSED,
+    UNKNOWN,
     cue_part,
     describe_claim,
     is_statistic,
@@ -326,6 +327,8 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
         return len(runs) < AGAIN or is_machine_specific(best.way_out)
+    if UNKNOWN in best.cue:
+        return True  # Whoever doesn't give that name needs no warning.
     return (PLACE in best.cue or _is_other_file_ending(best)) and not best.why and len(held) < TWICE
 
 

@@ -65,10 +65,8 @@ REFUSED = "<refused> "
 """Prefix of the cues of commands that users refused."""
 PLACE = "<place>"
 """Part of the cue of a path that doesn't exist, after its project."""
-FLOODS = "<flood> "
-"""Prefix of the cues of folders that fill the results of searches: ``<flood> Grep: node_modules``."""
-SEARCHED = "<searched> "
-"""Prefix of the cues that count how often a program searched a whole project."""
+UNKNOWN = "<unknown>"
+"""Part of the cue of a name that a tool doesn't know, after its project."""
 _FAULT_WORDS = {
     ANY: "any error",
     FOUND_NOTHING: "found nothing",
@@ -102,8 +100,6 @@ _MARKS = lazy_re(r"^<[a-z]+> ")
 
 def occasion_of(cue: str) -> str:
     """The claim that counts how often another could have shown: for an error its program's, otherwise itself."""
-    if cue.startswith(FLOODS):
-        return f"{SEARCHED}{cue.removeprefix(FLOODS).partition(': ')[0]}"
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"

@@ -1,35 +1,28 @@
-"""Observe the places of things: missing paths and the right ones, and searches that one folder floods.
-
-A file or folder is looked for in a wrong place or under a wrong name; a search goes through dependencies, build output,
-or records that nobody reads. Such an output costs as much as a failure, and often hides what was looked for. The way
-out is to search in a folder, or to exclude that one.
-"""
+"""Observe missing paths and the right ones: a file or folder is looked for in a wrong place or under a wrong name."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
 
-from ireneo.lessons.commands import WHOLE, is_whole_project, main_step, search_folders, shell_steps, tool_search_folder
+from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import Reason, RunSentences, names_code, names_thing
 from ireneo.lessons.guard import MISSING
-from ireneo.lessons.observe import FLOODS, PLACE, SEARCHED, cited_sources, cue_part, is_supported
+from ireneo.lessons.observe import PLACE, cited_sources, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import PROVEN, SAID_AFTER, quote, result_position
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import CHANGES
 
 LONGEST = 80
 """Up to this many characters a path is shown as a whole."""
 PLACES = 3
 """How many parts of a file's path are shown."""
 SOON = 8
-"""How many calls are searched for the right path, or for a narrower search with the same purpose."""
+"""How many calls are searched for the right path."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
 _SHOWS = frozenset("cat head tail less more nl sed wc bat file stat".split())
 _FILE = lazy_re(r"(?!-)[\w@~+./-]{0,300}\.[\w-]{1,12}")
@@ -241,7 +234,8 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
     way = f"look in `{lies}`" if found.folder else f"use `{lies}`"
     text = f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
     # A worktree or what is installed is a place of one run.
-    if any(map(_is_noisy, lies.split("/")[:-1])) or not is_supported(text, sources, messages):
+    passing = any(part in _OF_ONE_RUN or part[:1] == "." for part in lies.removeprefix("./").split("/")[:-1])
+    if passing or not is_supported(text, sources, messages):
         return None
     calls = found.calls
     return Observation(
@@ -292,144 +286,5 @@ def _avoiding_paths(found: _FoundPath) -> tuple[str, ...]:
     return () if found.folder else (found.lies,)
 
 
-LEAST_LINES = 10
-"""How many lines need a path before one folder can flood them."""
-LEAST_CHARACTERS = 1_500
-"""How many characters these lines must have."""
-_NOISY = frozenset(
-    "node_modules bower_components venv site-packages dist build target vendor third_party coverage htmlcov"
-    " __pycache__ Pods DerivedData storybook-static".split()
-)
-"""Folders of installed, built or recorded files; names that begin with a dot count as well."""
-_READ_TOO = frozenset((".", "..", ".github"))
-_PATH = lazy_re(r"(?:\./)?(?P<path>[^\s:]+/[^\s:]*)(?=[:\s]|$)")
-_LONG_WORD = lazy_re(r"\w{4,60}")
-
-
-class _SearchCall(Struct, frozen=True, kw_only=True):
-    """A call that searches."""
-
-    call: TriedCall
-    name: str
-    """The tool, or the program as it is called."""
-    whole: bool
-    """Whether it searches the whole project, and excludes nothing."""
-    folder: str = ""
-    """The folder that fills its output."""
-
-
-def flooding_folders(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
-    """The folders that flood searches of the whole project, a claim for each program and folder."""
-    found = [(at, each) for at, call in enumerate(run) if call.worked and (each := _parse_search(material, call))]
-    used = {part for call in run for part in _parts_in_use(call)}
-    by: dict[tuple[str, str], list[int]] = {}
-    for at, each in found:
-        if each.folder and each.folder not in used:
-            by.setdefault((each.name, each.folder), []).append(at)
-    searches = dict(found)
-    out = [_flood_observation(material, searches, places, found) for places in by.values()]
-    return [each for each in out if each is not None] + list(_search_counts(material, by, found))
-
-
-def _parse_search(material: RunMaterial, call: TriedCall) -> _SearchCall | None:
-    given = call.step.call.arguments
-    if call.shell:
-        steps = list(search_folders(shell_steps(call.command_line)))
-        if len(steps) != 1:
-            return None
-        place, name = steps[0][1], steps[0][0].name
-    elif isinstance(given, Mapping) and call.step.action.kind == "search":
-        place, name = tool_search_folder(call.tool, given), call.tool
-    else:
-        return None
-    whole = is_whole_project(place, (material.project,))
-    folder = _dominant_folder(call.step.output, place or "") if whole else ""
-    return _SearchCall(call=call, name=name, whole=whole, folder=folder)
-
-
-def _dominant_folder(output: str, place: str) -> str:
-    """The folder in which most of the found lines lie, if these are many."""
-    lines = Counter[str]()
-    size = Counter[str]()
-    for line in output.splitlines():
-        if found := _PATH.match(line):
-            path = found["path"].removeprefix(place).lstrip("./") if place.startswith("/") else found["path"]
-            folder = next((part for part in path.split("/")[:-1] if _is_noisy(part)), "")
-            lines[folder] += 1
-            size[folder] += len(line)
-    folder = max(lines, key=lambda name: lines[name], default="")
-    many = sum(lines.values()) >= LEAST_LINES and 2 * lines[folder] > sum(lines.values())
-    return folder if many and size[folder] >= LEAST_CHARACTERS else ""
-
-
-def _is_noisy(part: str) -> bool:
-    return part in _NOISY or (part.startswith(".") and part not in _READ_TOO)
-
-
-def _parts_in_use(call: TriedCall) -> Iterator[str]:
-    """The folders of a file that a call reads or changes."""
-    if call.worked and (call.step.action.kind in CHANGES or call.step.action.kind == "read"):
-        yield from (call.path or call.step.action.subject).split("/")[:-1]
-
-
-def _flood_observation(
-    material: RunMaterial,
-    searches: Mapping[int, _SearchCall],
-    places: Sequence[int],
-    found: Sequence[tuple[int, _SearchCall]],
-) -> Observation | None:
-    first = searches[places[0]]
-    messages = {message.id: message for message in material.messages}
-    narrower = next((each for at in places if (each := _narrower_search(at, searches[at], found)) is not None), None)
-    shown = [searches[at].call for at in places[:2]] + ([narrower.call] if narrower else [])
-    sources = cited_sources((name for call in shown for name in call.step.sources), messages)
-    way = f"name a folder or a kind of file, or leave `{first.folder}` out"
-    text = f"`{first.name}` over the whole project can be flooded by `{first.folder}`: {way}."
-    if not is_supported(text, sources, messages):
-        return None
-    calls = [searches[at].call for at in places]
-    others = sum(each.whole and each.name == first.name and not each.folder for _, each in found)
-    shell = first.call.shell
-    return Observation(
-        cue=f"{FLOODS}{cue_part(first.name)}: {first.folder}",
-        category="failure",
-        session=material.session,
-        project=material.project,
-        at=max((call.at for call in calls if call.at is not None), default=None),
-        held=len(places),
-        broke=others,
-        text=text,
-        task_type="search",
-        conditions={"tool": first.call.tool, **({PROVEN: "yes"} if narrower else {})},
-        way_out=way,
-        trigger=Trigger(tool="" if shell else first.name, command=first.name if shell else "", given=WHOLE),
-        sources=sources,
-        tokens=sum(call.tokens for call in calls),
-    )
-
-
-def _narrower_search(at: int, flooded: _SearchCall, found: Sequence[tuple[int, _SearchCall]]) -> _SearchCall | None:
-    """A later search for the same that excludes something and finds what was looked for."""
-    words = frozenset(_LONG_WORD.findall(flooded.call.step.command))
-    for later, each in found:
-        near = at < later <= at + SOON and not each.whole and each.call.step.output.strip() and not each.folder
-        if near and words & frozenset(_LONG_WORD.findall(each.call.step.command)):
-            return each
-    return None
-
-
-def _search_counts(
-    material: RunMaterial, by: Mapping[tuple[str, str], Sequence[int]], found: Sequence[tuple[int, _SearchCall]]
-) -> Iterator[Observation]:
-    """How often each program searched the whole project: a statistic, no lesson."""
-    for name in dict.fromkeys(each.name for _, each in found if each.whole):
-        flooded = sum(len(places) for (program, _), places in by.items() if program == name)
-        every = sum(each.whole and each.name == name for _, each in found)
-        yield Observation(
-            cue=f"{SEARCHED}{cue_part(name)}",
-            category="failure",
-            session=material.session,
-            project=material.project,
-            held=flooded,
-            broke=every - flooded,
-        )
+_OF_ONE_RUN = frozenset("node_modules bower_components venv site-packages dist build target vendor third_party".split())
+"""Folders of installed or built files; names that begin with a dot count as well."""

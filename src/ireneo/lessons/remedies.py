@@ -119,7 +119,11 @@ _WITHOUT_CHECKS = lazy_re(
 def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The remedy of the failure at `at`; None if the structure shows none, or one that turns off a check."""
     found = _structural_remedy(run, at)
-    return None if found is None or _WITHOUT_CHECKS.search(found.words) else found
+    if found is None or _WITHOUT_CHECKS.search(found.words):
+        return None
+    # What a project's own runner doesn't find isn't installed; `npx` then fetches another program of that name.
+    fetched = found.words.startswith("use `npx ") and run[at].shown.startswith(("npm ", "pnpm ", "yarn ", "bun "))
+    return None if fetched else found
 
 
 def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -128,9 +132,7 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shell:
         return _other_argument(run, at)
-    bare = (
-        _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at) or _corrected_line(run, at)
-    )
+    bare = _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at)
     if bare is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
@@ -142,7 +144,7 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     between = run[at + 1 : run.index(again)]
     if any(each.step.action.kind in CHANGES and each.worked for each in between):
         return None
-    otherwise = _push_to_other_branch(failed, again) or _changed_spelling(run[:at], failed, again, between)
+    otherwise = _changed_spelling(run[:at], failed, again, between)
     return otherwise or _preceding_command(run, at, between, again) or _other_program(run, at)
 
 
@@ -242,20 +244,6 @@ def _start_of(each: TriedCall) -> str:
     return f"command {each.shown}" if "command" in step.through else each.shown
 
 
-def _corrected_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same line with a change in the failed step only."""
-    failed = run[at]
-    steps = shell_steps(failed.command_line)
-    for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
-        then = shell_steps(each.command_line)
-        other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
-        if each.worked and len(steps) == len(then) and len(other) == 1:
-            one, two = other[0]
-            if one.name == two.name == failed.program and refuses_flag(failed.step.error):
-                return _changed_spelling(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
-    return None
-
-
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same tool with another value or name for one argument."""
     failed = run[at]
@@ -270,8 +258,6 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
             return None
         # Without the argument that holds its subject it was another call.
         return _argument_remedy(failed, again, dropped[0], *added) if added or dropped[0] not in _SUBJECTS else None
-    if changed == sorted(added) and 0 < len(added) <= _MOST_ADDED:
-        return _requested_arguments(failed, again, changed)
     if len(changed) == 1 and (several := _item_count(given.get(changed[0]))) and not _item_count(then.get(changed[0])):
         return _single_item(failed, again, changed[0], several)
     key = changed[0] if len(changed) == 1 and changed[0] in given else ""
@@ -306,29 +292,6 @@ def _argument_remedy(failed: TriedCall, again: TriedCall, name: str, right: str 
         tries=(failed, again),
         worked=again.worked,
         trigger=Trigger(tool=failed.tool, words=(name,), unless=(right,) if right else ()),
-    )
-
-
-_MOST_ADDED = 3
-_SHOWN_PARTS = 2
-"""Parts of a path that are shown of a file."""
-
-
-def _requested_arguments(failed: TriedCall, again: TriedCall, names: Sequence[str]) -> Remedy | None:
-    """The same call with arguments that the refusal asks for, for example if a file is too large to be read at once."""
-    if not again.worked or not all(names_thing(failed.step.output, name) for name in names):
-        return None
-    file = "/".join(failed.path.split("/")[-_SHOWN_PARTS:])
-    of_file = f" for `{file}`" if file else ""
-    said = " and ".join(f"`{name}`" for name in names)
-    return Remedy(
-        label=f"with:{' '.join(names)}{of_file.replace('`', '')}",
-        words=f"give it {said}{of_file}",
-        names=tuple(names),
-        wrong=tuple(names),
-        tries=(failed, again),
-        worked=True,
-        trigger=Trigger(tool=failed.tool, path=file, unless=tuple(names)),
     )
 
 
@@ -368,9 +331,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         alike = bool(wanted & _path_arguments(each)) or (bool(words) and words == _given_words(each))
         # The argument itself is not an alternative: executing a test file says nothing about the project's tests.
         of_the_case = any(word in failed.step.command for word in each.shown.split() if "/" in word)
-        # What a project's own runner doesn't find isn't installed; `npx` then fetches another program of that name.
-        fetched = each.shown.startswith("npx ") and failed.program.startswith(("npm ", "pnpm ", "yarn ", "bun "))
-        if of_the_case or fetched:
+        if of_the_case:
             continue
         if other and usable and each.worked and (_are_related_tasks(failed, each) or (alike and not unknown)):
             return Remedy(
@@ -464,32 +425,6 @@ def _changed_spelling(
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
-
-
-def _push_to_other_branch(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """A push to a branch other than the protected one that refused it."""
-    if failed.program != "git push" or not again.worked or not _PROTECTED.search(failed.step.output):
-        return None
-    given = [word for word in _plain_arguments(failed) if word in _TRUNKS]
-    if _plain_arguments(again) == _plain_arguments(failed):
-        return None
-    return Remedy(
-        label="to:branch",
-        words="push to a branch of its own and open a pull request",
-        names=("pull request",),
-        wrong=("Protected branch", "protected branch", "protected", "rule"),
-        tries=(failed, again),
-        worked=True,
-        # The branch that is pushed must be visible in the call.
-        trigger=Trigger(command="git push", words=tuple(given)) if given else None,
-    )
-
-
-_TRUNKS = frozenset("main master trunk develop dev production release".split())
-_PROTECTED = lazy_re(
-    r"protected branch|\bGH00[16]\b|push code to protected|be made through a pull",
-    re.I,
-)
 
 
 def _fewer_arguments(failed: TriedCall, again: TriedCall) -> Remedy | None:

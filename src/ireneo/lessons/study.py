@@ -18,12 +18,12 @@ from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.baseline import failing_before
 from ireneo.lessons.explanations import RunSentences
 from ireneo.lessons.findings import facts, noted_claims
-from ireneo.lessons.places import flooding_folders, moved_paths
+from ireneo.lessons.places import moved_paths
 from ireneo.lessons.repositories import REPOSITORY, marks_of_repository, merged_marks
 from ireneo.lessons.rulings import rulings
 from ireneo.lessons.run import DiaryEntry, Observation, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
-from ireneo.lessons.traps import advised_names, failures
+from ireneo.lessons.traps import failures
 from ireneo.lessons.user_words import OF_CODING, refused_commands, repeated_wishes
 from ireneo.lessons.write_diary import AgentNotes, write_diary
 from ireneo.log.message import Count
@@ -39,10 +39,8 @@ def observations_of(material: RunMaterial) -> list[Observation]:
         return traps
     return [
         *traps,
-        *advised_names(material, {message.id: message for message in material.messages}, run),
         *facts(material, run),
         *moved_paths(material, run, said),
-        *flooding_folders(material, run),
     ]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.explanations import LONGEST_WHY, Reason, RunSentences, names_code, names_thing, shared_words
-from ireneo.lessons.faults import TESTS_FAILED, Fault
+from ireneo.lessons.explanations import Reason, RunSentences, names_code, names_thing, shared_words
+from ireneo.lessons.faults import TESTS_FAILED
 from ireneo.lessons.observe import (
     ANY,
     ENDS_IN,
@@ -27,7 +26,6 @@ from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.log.message import MessageId
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import CHANGES
 
 IN_SIGHT = "in sight"
 """The `condition` value that marks a way out which the failure itself states."""
@@ -243,84 +241,3 @@ def _observation(
         tokens=sum(each.tokens for each in failed),
         seconds=round(sum((each.seconds for each in failed), 0.0), 1),
     )
-
-
-_WITHIN = 30
-"""How many calls after an error are searched for the name that it says to write."""
-
-
-def advised_names(material: RunMaterial, messages: Messages, run: Sequence[TriedCall]) -> list[Observation]:
-    """The names that an error said to write, and that ended it: a claim for each error."""
-    out: dict[str, Observation] = {}
-    for place, failed in enumerate(run):
-        for told in failed.told if failed.program and failed.shell else ():
-            if (name := _advised_name(told.line)) and (shown := _calls_following_advice(run, place, told.name, name)):
-                _add_advice(out, material, messages, shown, told, name)
-    return list(out.values())
-
-
-_ADVISES = lazy_re(
-    r"(?:(?<!not )(?<!n't )\b(?:use|prefer|call|replaced? (?:it )?with|switch to|should be|must be|explicit"
-    r"|such constant)"
-    r"(?: (?:an?|the))?) [`'\"“‘]?(?P<name>[A-Za-z_][\w.]{2,60})(?:\(\))?",
-    re.I,
-)
-_A_NAME = lazy_re(r"\w+[._]\w+[\w.]*|[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
-"""A name in code, as opposed to an English word."""
-_FORBIDS = lazy_re(r"\b(?:forbidden|banned|disallowed|not allowed|prohibited)\b", re.I)
-"""Words of a project's own rule: a good program violates it too, and is written differently."""
-_GUESSES = lazy_re(r"did you mean|undefined|undeclared|cannot find name", re.I)
-_PLACE = lazy_re(r"^\S{1,300}?:\d+(?::\d+)?:?\s+")
-"""The place of an error in the code."""
-
-
-def _advised_name(line: str) -> str:
-    """The name that an error message says to write; empty if there is none."""
-    if _GUESSES.search(line):
-        return ""
-    named = (found["name"].rstrip(".") for found in _ADVISES.finditer(line))
-    return next((name for name in named if _A_NAME.fullmatch(name)), "")
-
-
-def _calls_following_advice(run: Sequence[TriedCall], place: int, fault: str, name: str) -> list[TriedCall]:
-    """The calls which show that an error was gone after `name` was written; empty if it wasn't."""
-    changes: list[TriedCall] = []
-    for each in run[place + 1 : place + 1 + _WITHIN]:
-        action = each.step.action
-        wrote = each.worked and action.kind in CHANGES
-        if wrote and names_thing(action.added, name) and action.added.count(name) > action.removed.count(name):
-            changes.append(each)
-        if each.program == run[place].program:
-            return [run[place], *changes[:2], each] if changes and fault not in each.faults else []
-    return []
-
-
-def _add_advice(
-    out: dict[str, Observation],
-    material: RunMaterial,
-    messages: Messages,
-    shown: Sequence[TriedCall],
-    told: Fault,
-    name: str,
-) -> None:
-    failed = shown[0]
-    cue = f"{cue_action(failed)}{ENDS_IN}{cue_part(told.name)}{GOT_OVER}write:{name}"
-    line = _PLACE.sub("", " ".join(told.line.split())).replace("“", '"').replace("”", '"')
-    way = f"write `{name}`"
-    text = f"When `{failed.shown}` fails with “{line}”, {way}."
-    sources = cited_sources((one for each in shown for one in each.step.sources), messages)
-    if len(line) > LONGEST_WHY or not is_supported(text, sources, messages):
-        return
-    known = out.get(cue)
-    seen = _observation(
-        material,
-        cue,
-        [failed],
-        (known.held + 1 if known else 1, 0),
-        text=text,
-        way_out=way,
-        why=line,
-        in_sight=not _FORBIDS.search(line),
-        sources=sources,
-    )
-    out[cue] = replace(seen, tokens=known.tokens + seen.tokens) if known else seen
