@@ -539,7 +539,10 @@ async def context(
     check_budget(options.budget)
     cut = await store.read(_cut_path, key, branch, chat, options, voice, cache)
     try:
-        await _store_cut(store, key, options, cut)
+        if cut.made or cut.mark is not None:
+            whole = len(cut.made) - len(cut.made) % KEPT_TOGETHER
+            await store_made(store, key, cut.made[:whole], cut.erased)
+            await store.write(_store_last_batch, key, options, cut, cut.made[whole:])
     except ReadOnlyStore as error:
         # Not recording the want of an overview doesn't harm the context.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
@@ -624,14 +627,6 @@ async def store_made(store: Store, key: SessionKey, made: Sequence[Summary], era
     """Store summaries in batches, so that no other writer waits for long; sources come before what is made of them."""
     for place in range(0, len(made), KEPT_TOGETHER):
         await store.write(store_summaries, key, made[place : place + KEPT_TOGETHER], erased)
-
-
-async def _store_cut(store: Store, key: SessionKey, options: ContextOptions, cut: _CutContext) -> None:
-    if not cut.made and cut.mark is None:
-        return
-    whole = len(cut.made) - len(cut.made) % KEPT_TOGETHER
-    await store_made(store, key, cut.made[:whole], cut.erased)
-    await store.write(_store_last_batch, key, options, cut, cut.made[whole:])
 
 
 def _store_last_batch(

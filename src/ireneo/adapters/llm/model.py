@@ -22,7 +22,7 @@ OLLAMA = "http://localhost:11434/v1"
 
 
 class ModelAddress(Struct, frozen=True, kw_only=True):
-    """A model and its server."""
+    """A model, its server, and how it is asked."""
 
     name: str
     """The whole name, such as ``ollama:llama3:8b``."""
@@ -33,29 +33,6 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     """The server's address; None for the provider's own."""
     api_key: str | None
     """The key; with None the one that the provider's library finds."""
-
-
-def address_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
-    """Parse a model's name. Raises BadInput."""
-    provider, _, model = name.partition(":")
-    if provider not in get_args(Provider) or not model.strip():
-        raise BadInput(
-            f"There is no model {name!r}: write openai:, anthropic:, google: or ollama: and then the model's name, "
-            "with a base_url for another server that speaks like OpenAI's or Anthropic's."
-        )
-    if base_url is not None and not base_url.startswith(("http://", "https://")):
-        raise BadInput(f"The base_url {base_url!r} has to begin with http:// or https://.")
-    if base_url is not None and provider == "anthropic":
-        # Anthropic's library adds the version itself, where OpenAI's expects it in the address.
-        base_url = base_url.rstrip("/").removesuffix("/v1")
-    return ModelAddress(
-        name=name, provider=cast(Provider, provider), model=model.strip(), base_url=base_url, api_key=api_key or None
-    )
-
-
-class RetryPolicy(Struct, frozen=True, kw_only=True):
-    """The timeout and the retries of an ask."""
-
     timeout_seconds: float
     """The limit for one ask, including all attempts and pauses."""
     attempts: int
@@ -101,11 +78,30 @@ def open_model(
         raise BadInput(
             "A model needs a timeout over 0 seconds, at least one attempt, and a pause that is not negative."
         )
-    address = address_of(name, base_url, api_key)
+    provider, _, model = name.partition(":")
+    if provider not in get_args(Provider) or not model.strip():
+        raise BadInput(
+            f"There is no model {name!r}: write openai:, anthropic:, google: or ollama: and then the model's name, "
+            "with a base_url for another server that speaks like OpenAI's or Anthropic's."
+        )
+    if base_url is not None and not base_url.startswith(("http://", "https://")):
+        raise BadInput(f"The base_url {base_url!r} has to begin with http:// or https://.")
+    if base_url is not None and provider == "anthropic":
+        # Anthropic's library adds the version itself, where OpenAI's expects it in the address.
+        base_url = base_url.rstrip("/").removesuffix("/v1")
     if find_spec("pydantic_ai") is None:
         raise _missing(name)
     return ProviderModel(
-        address, RetryPolicy(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
+        ModelAddress(
+            name=name,
+            provider=cast(Provider, provider),
+            model=model.strip(),
+            base_url=base_url,
+            api_key=api_key or None,
+            timeout_seconds=timeout_seconds,
+            attempts=attempts,
+            pause_seconds=pause_seconds,
+        )
     )
 
 
@@ -116,11 +112,10 @@ def _missing(name: str) -> MissingExtra:
 class ProviderModel:
     """A LanguageModel, created by `open_model`; may be used from any task and any event loop."""
 
-    def __init__(self, address: ModelAddress, policy: RetryPolicy) -> None:
+    def __init__(self, address: ModelAddress) -> None:
         """Name the model; nothing is loaded yet."""
         self.name = address.name
         self._address = address
-        self._policy = policy
 
     async def check(self) -> None:
         """Check the configuration without a request. Raises BadInput if a key is missing."""
@@ -136,11 +131,11 @@ class ProviderModel:
 
         cost = RequestCost()
         try:
-            async with asyncio.timeout(self._policy.timeout_seconds):
-                value = await requests.attempt(self._address, prompt, reply, self._policy, cost)
+            async with asyncio.timeout(self._address.timeout_seconds):
+                value = await requests.attempt(self._address, prompt, reply, cost)
         except TimeoutError:
             raise ModelTimeout(
-                f"{self.name} did not answer within {self._policy.timeout_seconds:g} s.",
+                f"{self.name} did not answer within {self._address.timeout_seconds:g} s.",
                 calls=cost.calls,
                 tokens=cost.tokens,
             ) from None

@@ -25,7 +25,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
-from ireneo.adapters.llm.model import KEYS, OLLAMA, ModelAddress, Provider, RequestCost, RetryPolicy
+from ireneo.adapters.llm.model import KEYS, OLLAMA, ModelAddress, Provider, RequestCost
 from ireneo.errors import BadInput, BadReply, IreneoError, ModelError, ModelRefused, ModelUnavailable
 from ireneo.patterns import lazy_re, readable
 from ireneo.ports.models import Prompt
@@ -273,25 +273,25 @@ async def check(address: ModelAddress) -> None:
         build(address, http)
 
 
-async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy: RetryPolicy, cost: RequestCost) -> R:
+async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], cost: RequestCost) -> R:
     """Ask until there is an answer or asking again can't help; `cost` is kept up to date in either case."""
-    until = asyncio.get_running_loop().time() + policy.timeout_seconds
-    async with client(policy.timeout_seconds) as http:
+    until = asyncio.get_running_loop().time() + address.timeout_seconds
+    async with client(address.timeout_seconds) as http:
         model = build(address, http)
         while True:
             cost.calls += 1
             try:
-                response = await _send(model, prompt, reply, policy)
+                response = await _send(model, prompt, reply, address.timeout_seconds)
             except FAULTS as error:
                 failure = failure_of(error, address.name, _keys(address, model))
             else:
                 cost.tokens_in += response.usage.input_tokens
                 cost.tokens_out += response.usage.output_tokens
                 return _read(response, prompt, reply, address.name, cost)
-            if not failure.again or cost.calls >= policy.attempts:
+            if not failure.again or cost.calls >= address.attempts:
                 raise failure.error(cost) from None
             # Doubled each time, and random, so that callers don't all retry at the same moment.
-            pause = policy.pause_seconds * 2.0 ** (cost.calls - 1) * random.uniform(0.5, 1.0)
+            pause = address.pause_seconds * 2.0 ** (cost.calls - 1) * random.uniform(0.5, 1.0)
             wait = max(failure.wait_seconds, pause)
             if asyncio.get_running_loop().time() + wait >= until:
                 # Waiting for the rest of the time would end in the same way.
@@ -300,11 +300,11 @@ async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy:
             await asyncio.sleep(wait)
 
 
-async def _send(model: Model, prompt: Prompt, reply: type[R], policy: RetryPolicy) -> ModelResponse:
+async def _send(model: Model, prompt: Prompt, reply: type[R], timeout_seconds: float) -> ModelResponse:
     asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(with_shape(prompt.user, reply))])
     settings = ModelSettings(
         max_tokens=prompt.max_tokens,
-        timeout=policy.timeout_seconds + 1,
+        timeout=timeout_seconds + 1,
         # Thinking uses the same token limit, and could leave no tokens for the answer.
         thinking=False,
     )
