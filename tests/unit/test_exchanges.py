@@ -1,4 +1,4 @@
-"""A leaf of what was spoken tells what matters with the turns right beside it."""
+"""A leaf of what was spoken tells what matters with the short turns right beside it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ireneo.summaries.tell_story import tell_leaf
 
 TALK = ("I walk over to the fire for a little while.", "We should see whether any soup is left in the kitchen.")
 SAID = (
-    ("GM", "There is a hollow behind the third oak, and nobody would ever see it from the road."),
+    ("GM", "There is a hollow behind the third oak."),
     (
         "Anna",
         "I hide the stolen crown of Orm in it. I will come back for it when the war is over and the king dead.",
     ),
-    ("Max", "And I promise that I will tell nobody of the crown, not even my brother Joss."),
+    ("Max", "Not even my brother Joss will hear a word of it."),
 )
 
 
@@ -36,7 +36,7 @@ def test_where_and_what_came_of_it_is_told_with_what_matters() -> None:
     assert place < hidden < promised
     assert line.startswith("GM: There is a hollow")
     assert "Anna: “I hide" in line
-    assert "Max: “And I promise" in line
+    assert "Max: “Not even my brother Joss" in line
 
 
 def test_what_is_said_later_is_told_by_itself() -> None:
@@ -59,4 +59,4 @@ def test_actions_of_roleplay_stay_in_asterisks_and_each_message_has_its_speaker(
     hidden = "*She kneels at the oak. She is afraid.* I hide the stolen crown of Orm here until the war is over."
     again = "I will come back for the crown of Orm when the war is over and the king is dead."
     (line,) = [text for text in told(*around([("Anna", hidden), ("Anna", again)])) if "kneels" in text]
-    assert line.endswith(f"Anna: {hidden} Anna: “{again}”")
+    assert line == f"Anna: {hidden}"

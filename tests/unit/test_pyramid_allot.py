@@ -78,7 +78,7 @@ def test_a_recap_does_not_take_the_room_of_what_it_leaves_out() -> None:
         Line(text=f"{lord} fell before {lord[::-1].title()}, it was told.", position=n, weight=9)
         for n, lord in enumerate(lords)
     )
-    since = tuple(Line(text=f"Then ship {n} sank by cape {n * 5}.", position=n, weight=2.0) for n in range(300, 360))
+    since = tuple(Line(text=f"Then ship {n} sank by cape {n * 5}.", position=n, weight=0.1) for n in range(300, 360))
     told = node(story()[:8], length=600)
     told = replace(told, sections=(Section(name="story", lines=(*recap, *since)),))
     (text,) = tell_blocks([told], 500, words)

@@ -10,7 +10,6 @@ import pytest
 
 from ireneo.language.word_lines import features, load_models
 from ireneo.log.message import Draft, Text, chain
-from ireneo.summaries import tell_story
 from ireneo.summaries.tell_story import RECAP, SALIENCE, tell_leaf
 
 SENTENCES = Path(__file__).parents[2] / "benchmarks" / "salience.toml"
@@ -41,15 +40,6 @@ def test_a_leaf_tells_first_what_bears_most() -> None:
     weights = told(SAID)
     assert f"ANNA: “{DEBT}”" in max(weights, key=lambda text: weights[text])
     assert max(weights.values()) < RECAP
-
-
-def test_what_opens_a_thread_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    def weight() -> float:
-        return max(weight for text, weight in told(SAID).items() if DEBT in text)
-
-    before = weight()
-    monkeypatch.setattr(tell_story, "OPENS", 0.0)
-    assert weight() < before
 
 
 @pytest.mark.parametrize("short", ["Kill it.", "He dies?", "Dead--"])

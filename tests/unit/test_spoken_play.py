@@ -8,8 +8,7 @@ import pytest
 
 from ireneo.log.message import Draft, Message, Text, chain
 from ireneo.summaries.find_threads import closed_since, find_threads
-from ireneo.summaries.speech import VoicedTexts
-from ireneo.summaries.spoken_play import is_spoken_play
+from ireneo.summaries.speech import VoicedTexts, is_spoken_play
 from ireneo.summaries.summary import Thread
 from ireneo.summaries.threads import recently_opened, thread_lines
 

@@ -38,7 +38,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_story import OLD, RECAP
+from ireneo.summaries.tell_story import is_recap, passage_size
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 
@@ -47,10 +47,9 @@ DEPTH = 0.7
 with 0 a thousand messages would get no more room than ten."""
 FLOOR = 0.25
 """The part of an even share of the room that each block gets, whatever it covers."""
-EMINENT = 1.4
-"""The worth of a line grows with its weight to this power: a few minor lines don't make up for one important line."""
-RECAPPED = 5.0
-"""The weight of a recap's passage with news: it is shown with the passages around it, before most others."""
+RECAPPED, OLD = 5.0, 0.2
+"""The weight of a recap's passage that is all news, and the factor for one without a new term; between them the weight
+grows with the square of what is new. Passages of a recap are shown together, before most others."""
 WHOLE = 1.25
 """A coherent text without worths is shown whole at up to this many times the block's share."""
 PERIOD_TOKENS = 200
@@ -64,10 +63,11 @@ SELDOM = 0.2
 """A word is rare if at most this share of all statements contains it."""
 FULLER = 1.5
 """The earlier of two nearly equal statements is kept if it says this many times as much."""
-TOLD_BEFORE = 0.15
-"""The share of its worth that a sentence keeps if others already said everything in it."""
-SENTENCE_TOKENS = 40
-"""The cost in attention of each sentence besides its tokens; without it fragments would win."""
+SENTENCE_TOKENS, LINE_TOKENS = 40, 8
+"""The cost in attention of each sentence of a model besides its tokens, without which fragments would win, and of each
+line that rules chose."""
+EVENLY = 0.5
+"""How strongly a period that has had its share gives way to others; with 1 the idle ones would get as much as any."""
 
 
 class _StoryPiece(Struct, kw_only=True):
@@ -81,7 +81,7 @@ class _StoryPiece(Struct, kw_only=True):
     own: float
     """The worth of the sentence by itself."""
     terms: frozenset[str] = frozenset()
-    """The terms of the sentence; terms that other sentences share are worth less."""
+    """The terms of the sentence, by which repetitions are known; a model's text has none."""
 
 
 def tell_blocks(
@@ -120,7 +120,6 @@ class _BlockFiller:
         self.left = room - sum(self.heads[number] for number in self.shown)
         self.shares = self._node_shares()
         self.periods = [max(int(share / PERIOD_TOKENS), 1) for share in self.shares]
-        self.told: set[str] = set()
         self.recapped: set[str] = set()
         self.spent: Counter[tuple[int, int]] = Counter()
         self.chosen: list[_StoryPiece] = []
@@ -186,17 +185,13 @@ class _BlockFiller:
     def _choose(self, piece: _StoryPiece) -> None:
         self.left -= piece.cost
         self.spent[piece.node, piece.period] += piece.cost
-        self.told |= piece.terms
         self.chosen.append(piece)
 
     def _urgency(self, piece: _StoryPiece) -> float:
-        value = piece.own
-        if piece.terms:
-            new = len(piece.terms - self.told) / len(piece.terms)
-            value *= TOLD_BEFORE + (1 - TOLD_BEFORE) * new
         share = self.shares[piece.node] / self.periods[piece.node]
         spent = self.spent[piece.node, piece.period] + 0.15 * piece.cost + 0.1 * share
-        return value / (piece.cost + SENTENCE_TOKENS) * share / spent
+        per_token = piece.own / (piece.cost + (LINE_TOKENS if piece.terms else SENTENCE_TOKENS))
+        return per_token * math.pow(share / spent, EVENLY)
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
@@ -206,16 +201,17 @@ class _BlockFiller:
         for section, line in self._sentences(node):
             said = frozenset(terms(line.text))
             weight = line.weight
-            if weight >= RECAP:
+            if is_recap(line):
                 # A later recap often begins like the earlier ones.
-                weight = RECAPPED * (OLD + (1 - OLD) * len(said - self.recapped) / max(len(said), 1))
+                new = OLD + (1 - OLD) * len(said - self.recapped) / max(len(said), 1)
+                weight = RECAPPED * passage_size(line.text) * new**2
                 self.recapped |= said
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 period=self._period(number, line),
-                own=(weight * self.strategy.worth(section)) ** EMINENT,
+                own=weight * self.strategy.worth(section),
                 terms=said,
             )
 

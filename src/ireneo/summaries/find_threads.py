@@ -23,8 +23,7 @@ from ireneo.language.words import balanced, base_forms, common_words, light_stem
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import HAND_WEIGHT
-from ireneo.summaries.speech import WORDS, Sentence, VoicedText, VoicedTexts, sentences, with_speaker
-from ireneo.summaries.spoken_play import is_spoken_play
+from ireneo.summaries.speech import WORDS, Sentence, VoicedText, VoicedTexts, is_spoken_play, sentences, with_speaker
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId, ThreadKind, thread_id
 from ireneo.summaries.tell_story import NARRATED_FORM, SALIENCE

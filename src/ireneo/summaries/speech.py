@@ -11,7 +11,7 @@ from msgspec import Struct
 from ireneo.language.files import CAPITAL, any_of, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech
-from ireneo.language.words import sentence_breaks
+from ireneo.language.words import letters, sentence_breaks
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
@@ -224,6 +224,32 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
         if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6 and not plays:
             out.add(most)
     return frozenset(out)
+
+
+FEW = 2
+"""With at most this many speakers nobody is taken for a player."""
+NAMED_AS = 6
+"""An author whom others name less than once for this many of the author's texts is a player, not a character."""
+BROKEN = 0.015
+"""From this share of texts that break off or note a sound on, they were spoken."""
+PLAYERS = 0.5
+"""From this share of texts by players on, among those not by narrators. Others seldom name players."""
+_BREAKS = lazy_re(r"--|[—–]\W*$|[(\[][a-z ]{3,20}[)\]]")
+
+
+def is_spoken_play(heard: VoicedTexts) -> bool:
+    """Whether several players spoke the texts at a table, instead of authors writing as their characters.
+
+    Players switch between themselves and their characters in one sentence, so the signs of a thread in a written story
+    don't work there.
+    """
+    said = Counter(author for author in heard.authors if author)
+    if len(said) <= FEW or sum(_BREAKS.search(text) is not None for text in heard.texts) < BROKEN * len(heard.texts):
+        return False
+    named = Counter(word for text in heard.texts for word in set(letters(text)) if word[:1].isupper())
+    others = [author for author in said if author not in heard.narrators]
+    players = [author for author in others if named[author.split()[0].capitalize()] * NAMED_AS < said[author]]
+    return sum(said[author] for author in players) >= PLAYERS * max(sum(said[author] for author in others), 1)
 
 
 def speaker_label(author: str, message: Message, two_roles: bool) -> str:
