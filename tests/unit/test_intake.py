@@ -121,6 +121,20 @@ async def test_a_story_of_many_voices_is_not_taken_for_a_conversation() -> None:
     assert [each.text for each in await desk.all()] == ["The user lives in Porto."]
 
 
+async def test_a_companion_with_a_name_is_talked_with_and_a_part_that_is_played_is_not() -> None:
+    desk = Desk()
+    for session, opening in (("talk", "Hello Maren."), ("play", "*The gate creaks.* Who goes there?")):
+        said = [draft("assistant", opening, author="Sol"), draft("user", PORTO, author="Maren")]
+        await (await desk.memory.session(session)).append(said)
+    await desk.memory.work(until_idle=True, preset="story")
+    (fact,) = await desk.all()
+    assert (fact.text, fact.sessions) == ("Maren lives in Porto.", ("talk",))
+    group = [draft("user", PORTO, author="Maren"), *(draft("assistant", "Hm.", author=name) for name in ("Sol", "Kit"))]
+    await (await desk.memory.session("group")).append(group)
+    await desk.memory.work(until_idle=True, preset="story")
+    assert len(await desk.all()) == 1
+
+
 async def test_who_speaks_by_name_is_remembered_by_name() -> None:
     desk = Desk()
     (fact,) = await desk.said(draft("user", PORTO, author="Maren"))

@@ -145,12 +145,12 @@ def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: P
             "what rhymes with moon?",
         )
         for number, text in enumerate(said):
-            at = SAID + timedelta(days=75 * number)
+            at = SAID + timedelta(days=100 * number)
             session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}])
         memory.work(until_idle=True)
         held = " ".join(each.text for each in memory.memories())
         assert "lift" not in held
         assert "Greta" in held
         (desk,) = [each for each in memory.memories(state="any") if "lift" in each.text]
-        assert desk.reason == "It was told of 14 May 2031, and held until 21 September 2031."
+        assert desk.reason == "It was told of 14 May 2031, and held until 10 November 2031."
         assert desk.id in [each.id for each in memory.recall("what was next to my desk before?")]

@@ -89,6 +89,8 @@ _NEXT = timedelta(microseconds=1)
 """The assumed time between two facts that were stated in one stretch."""
 
 _NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
+_NARRATED = lazy_re(r"(?<![\w*])\*[^*\n]{3,}\*(?![\w*])|[\"“„«][^\"”“»\n]{12,}[.!?,…–—-]+[\"”“»]")
+"""An act between asterisks, or speech between quotation marks: the writing of a play."""
 _LOG = logging.getLogger("ireneo")
 _Voices: TypeAlias = dict[SessionKey, Set[str]]
 """Who speaks in a session."""
@@ -251,12 +253,24 @@ def due_intake(
 def _talks_with_assistant(tx: Transaction, key: SessionKey, path: Sequence[Message], voices: _Voices) -> bool:
     """Whether the session is one person talking with an assistant, or one unnamed person writing dated entries.
 
-    Both the path and the whole session are checked. A storyteller is unnamed too, but gives no dates.
+    Both the path and the whole session are checked. A storyteller is unnamed too, but gives no dates. An assistant with
+    a name is a companion as long as neither plays a part.
     """
     if any(message.role == "assistant" for message in path):
-        return _has_voices(tx, key, path, voices, most=1)
+        sides = [
+            {name for message in path if (message.role == "assistant") is side for name in people_in(message.parts)}
+            for side in (False, True)
+        ]
+        is_companion = all(len(each) == 1 for each in sides) and not _is_played(path)
+        return _has_voices(tx, key, path, voices, most=2 if is_companion else 1)
     dated = all(message.role == "user" and message.draft.at for message in path)
     return dated and _has_voices(tx, key, path, voices, most=0)
+
+
+def _is_played(path: Sequence[Message]) -> bool:
+    """Whether messages narrate: more than one in ten of them describes an act between asterisks, or quotes speech."""
+    told = [part.text for message in path for part in message.parts if isinstance(part, Text)]
+    return 10 * sum(_NARRATED.search(text) is not None for text in told) > len(told)
 
 
 def _has_voices(tx: Transaction, key: SessionKey, path: Sequence[Message], voices: _Voices, *, most: int) -> bool:

@@ -64,7 +64,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     affirms: Patterns = OPENS_CLAUSE  # At the beginning of an answer: yes
     denies: Patterns = OPENS_CLAUSE  # The same: no
     polar: tuple[tuple[str, str, str], ...] = ()  # A question for yes or no, and what either answer says
-    offers: Patterns = BARE  # At the beginning of an assistant's question: it offers to do something
+    offers: Patterns = BARE  # In an assistant's question: it offers to do something, or asks how somebody is
     wants_to_know: Patterns = BARE  # Anywhere in a question: it asks for more than yes or no
     address: Patterns = BARE  # Anywhere: it addresses the assistant
     own: Patterns = BARE  # Anywhere: it is about the speaker, or people and things of theirs

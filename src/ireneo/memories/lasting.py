@@ -1,7 +1,7 @@
 """How long a quotation is taken to be true: until a time that it names, for some weeks or months, or for good.
 
 A statement that fills no slot is quoted with its day. Nobody knows how long a statement about the present is true: it
-counts for four months, and afterwards only appears in the history. Events are kept, and so are statements that are
+counts for half a year, and afterwards only appears in the history. Events are kept, and so are statements that are
 true for years: what somebody likes, can't eat or has learned.
 """
 
@@ -33,7 +33,7 @@ _CONNECTIVES = topic(Connectives)
 _FACTS = topic(Facts)
 _PHRASING = topic(Phrasing)
 
-COUNTS_FOR = timedelta(days=130)
+COUNTS_FOR = timedelta(days=180)
 """How long a statement about the present is taken to be true."""
 COUNTS_FOR_NOW = timedelta(days=28)
 """The same for a statement about the day, a mood, or what somebody wants or has to do."""
