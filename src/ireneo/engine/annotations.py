@@ -18,6 +18,7 @@ from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.log.message import Head, Message, MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationId, AnnotationKind, SessionKey, annotation_id
+from ireneo.memories.record import one_line
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, thread_of
@@ -122,7 +123,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
 
 
 def _pins_named(pins: Sequence[Pin], name: str) -> list[Pin]:
-    words = _one_line(name)
+    words = one_line(name)
     exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
     begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
     return exact or begins or [each for each in pins if words and each.text.startswith(words)]
@@ -130,7 +131,7 @@ def _pins_named(pins: Sequence[Pin], name: str) -> list[Pin]:
 
 def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annotation | None:
     """The last release of the pin called `name` on the branch's path."""
-    words = _one_line(name)
+    words = one_line(name)
     head = tx.log.head(key, branch)
     notes = tx.annotations.on_path(key, head.id if head else None)
     found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
@@ -152,7 +153,7 @@ def _add_annotation(
     about: str = "",
     meant: StoryThread | None = None,
 ) -> Annotation:
-    words = _one_line(text)
+    words = one_line(text)
     if not words:
         raise BadInput("There is nothing to pin; give the words that are to stand.")
     at, position = _branch_place(tx, key, branch)
@@ -171,10 +172,6 @@ def _branch_place(tx: Transaction, key: SessionKey, branch: str) -> tuple[Messag
         tx.sessions.create(key, None)
         tx.log.move(key, branch, None)
     return (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # Annotations of a story.
@@ -325,9 +322,9 @@ def add_thread(
         at_position=position,
         text=words,
         sort="" if sort == "canon" else kind,
-        who=_one_line(who),
-        whom=_one_line(whom),
-        known_to=tuple(map(_one_line, known_to)),
+        who=one_line(who),
+        whom=one_line(whom),
+        known_to=tuple(map(one_line, known_to)),
         number=number,
     )
     tx.annotations.put(key, [note])
@@ -365,8 +362,8 @@ def edit_thread(
         sort=kind,
         claim=next((each.claim for each in before if each.about == meant.id), meant.text),
         source=MessageId(meant.source) or None,
-        who=_one_line(who),
-        whom=_one_line(whom),
+        who=one_line(who),
+        whom=one_line(whom),
         number=number,
     )
     tx.annotations.put(key, [note])
@@ -379,7 +376,7 @@ def resolve_thread(
     """Resolve a thread, or end a canon fact: it isn't shown any more from here on."""
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
     # Its words and message name it on the path of an edited chat as well.
-    made = _add_annotation(tx, key, branch, "release", _one_line(how) or meant.text, meant.id, meant)
+    made = _add_annotation(tx, key, branch, "release", one_line(how) or meant.text, meant.id, meant)
     return replace(meant, state="resolved", until=max(made.at_position, 0), ended=made.text)
 
 
@@ -420,7 +417,7 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
 
 
 def _check_words(text: str, most: int) -> str:
-    words = _one_line(text)
+    words = one_line(text)
     if not words:
         raise BadInput("There is nothing to write; give the words that are to stand.")
     if len(words) > most:
@@ -430,7 +427,7 @@ def _check_words(text: str, most: int) -> str:
 
 def _thread_named(threads: Sequence[StoryThread], id: str) -> StoryThread:
     """The thread with that id, or the only one whose id or words begin so."""
-    name = _one_line(id)
+    name = one_line(id)
     found = [each for each in threads if name in (each.id, each.text)]
     found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.id.startswith(name)]
     found = found or [each for each in threads if len(name) >= MIN_ID_LENGTH and each.text.startswith(name)]

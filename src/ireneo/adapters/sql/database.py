@@ -259,17 +259,18 @@ def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P]
     It raises StoreError in a read-only transaction, after the transaction's end, and for errors of the driver.
     """
 
-    def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self._database.savepoint():
-            result = method(self, *args, **kwargs)
-        return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
-
     @wraps(method)
     def within(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
         self.transaction.check(writes=True)
-        return self.transaction.run(whole, self, *args, **kwargs)
+        return self.transaction.run(_whole, method, self, *args, **kwargs)
 
     return within
+
+
+def _whole(method: Callable[Concatenate[Q, P], T], port: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    with port._database.savepoint():
+        result = method(port, *args, **kwargs)
+    return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
 
 
 _DIALECT = lazy_re(r"\{(?:(sqlite): )?([^{}]*)\}")
