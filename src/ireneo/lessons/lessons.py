@@ -214,7 +214,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     better = not own and known is not None and known.text != lesson_text(best)
     text = known.drawn or known.text if known and not better else lesson_text(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
-    firm = _firm(claim)
+    firm = success_rate([each for each in claim if each.held]) >= SURE_FROM
     pieces = [
         _lesson_draft(each, known or _new_identity(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
@@ -496,10 +496,6 @@ def lesson_text(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 
-def _firm(observations: Sequence[Observation]) -> bool:
-    return success_rate([each for each in observations if each.held]) >= SURE_FROM
-
-
 class _LessonIdentity(Struct, frozen=True, kw_only=True):
     """The names under which a lesson is stored: those of its first text, whatever its text becomes later."""
 
@@ -709,7 +705,8 @@ def supporting_quotes(text: str, message: Message) -> list[str]:
 
     Greedy: each line is the one that supports most of the remaining claims, the earlier of two equal ones.
     """
-    lines = [line for each in source_texts([message])[_timestamp_texts(message) :] for line in _stripped_lines(each)]
+    told = source_texts([message])[message.draft.at is not None :]  # Without the text that states its time.
+    lines = [line for each in told for line in _stripped_lines(each)]
     shown = SourceIndex(lines)
     wanted = [claim for claim in dict.fromkeys(claims(text)) if shown.supports(claim)]
     chosen: list[int] = []
@@ -723,11 +720,6 @@ def supporting_quotes(text: str, message: Message) -> list[str]:
         words = stems_of(text)
         chosen = [max(range(len(lines)), key=lambda at: (len(words & stems_of(lines[at])), -at))]
     return list(dict.fromkeys(_cut_around_claims(lines[at], text) for at in sorted(chosen)))
-
-
-def _timestamp_texts(message: Message) -> int:
-    """The number of a message's texts that only state its time."""
-    return int(message.draft.at is not None)
 
 
 def _stripped_lines(text: str) -> list[str]:

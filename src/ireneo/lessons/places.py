@@ -259,7 +259,8 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
             path=f"{found.missing}/" if found.folder else found.missing,
             given=MISSING,
             above=_parent_in_project(found, material.project),
-            unless=_avoiding_paths(found),
+            # Searching the folder around it doesn't show that one knows it.
+            unless=() if found.folder else (found.lies,),
         ),
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),
@@ -279,11 +280,6 @@ def _parent_in_project(found: _FoundPath, project: str) -> str:
     root = project.split("/", maxsplit=1)[0]
     inside = found.sought.partition(f"/{root}/")[2].removesuffix(found.missing).strip("/")
     return _last_parts(inside, 1) if found.sought.startswith("/") else ""
-
-
-def _avoiding_paths(found: _FoundPath) -> tuple[str, ...]:
-    # Searching the folder around it doesn't show that one knows it.
-    return () if found.folder else (found.lies,)
 
 
 _OF_ONE_RUN = frozenset("node_modules bower_components venv site-packages dist build target vendor third_party".split())

@@ -309,11 +309,6 @@ def _sentence_weight(own: OwnSentence, said: UserUtterance, *, works: bool) -> f
     return max(bound, speaks) + 0.5 * said.stopped + 0.5 * said.chosen + 1.0 * (bool(agreed) and said.chosen)
 
 
-def _only_denies(text: str) -> bool:
-    """Whether a text only rejects something, without saying what to do instead."""
-    return rejects_agent_work(text) and weight(text) < STANDS
-
-
 def _names_subject(first: OwnSentence, text: str) -> bool:
     """Whether a ruling names its subject, and neither answers something nor refers back."""
     if text != first.text and text.endswith(first.text) and text == first.with_before:
@@ -349,7 +344,8 @@ def _observation(material: RunMaterial, said: UserUtterance, found: FoundRuling)
     about = "" if apart and len(stems) >= FEW else about
     told = f"On {about}: “{text}”" if about else text
     of_command = about.startswith("`") and is_permanent_refusal(text)
-    bare = not of_command and (not stems or (len(stems) < LEAST and _only_denies(text)))
+    only_denies = len(stems) < LEAST and rejects_agent_work(text) and weight(text) < STANDS
+    bare = not of_command and (not stems or only_denies)
     if bare or not told.isprintable() or has_instruction(told):
         return None
     return Observation(
@@ -601,11 +597,7 @@ def named_things(text: str, pattern: re.Pattern[str]) -> list[str]:
     """The commands, flags and paths that a text says to use, or not to use, depending on `pattern`."""
     said = pattern.finditer(text)
     found = [each["thing"] for each in said if not _PAIR.fullmatch(each["thing"]) or _CHANGING.search(each[0])]
-    return [bare for each in found if (bare := _strip_marks(each))]
-
-
-def _strip_marks(written: str) -> str:
-    return written.strip("`").rstrip(".")
+    return [bare for each in found if (bare := each.strip("`").rstrip("."))]
 
 
 def _trigger(text: str) -> Trigger | None:
