@@ -29,3 +29,14 @@ def test_a_flag_that_the_program_refuses_is_told_once_however_often_it_was_met()
 
     (once,) = told(unknown("a"))
     assert told(unknown("a"), unknown("b")) == [once]
+
+
+def test_a_step_of_a_line_that_was_written_otherwise() -> None:
+    def shown(session: str, *flags: str) -> RunMaterial:
+        line, said = "sed -n '3,5p' src/rows.py | cat {}", "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]"
+        lost = run(line.format("-A"), f"Exit code 1\n{said}", failed=True)
+        return a_run([*user("Mend it."), *lost, *run(line.format(" ".join(flags)), "^Ia = 1$")], session=session)
+
+    (lesson,) = told(shown("a", "-vet"), shown("b", "-e", "-t", "-v"))
+    assert lesson.startswith("When `cat` fails with “")
+    assert lesson.endswith(" in place of `-A`.")

@@ -185,10 +185,9 @@ def advice(
     telling.sort(
         key=lambda each: (not each.ruling, each.remembered, -_specificity(each), -each.runs, each.last, each.lesson)
     )
-    return _advice_of(telling[0]) if telling else None
-
-
-def _advice_of(trap: Trap) -> GuardAdvice:
+    if not telling:
+        return None
+    trap = telling[0]
     return GuardAdvice(
         trap=trap.said,
         way_out=trap.way_out,

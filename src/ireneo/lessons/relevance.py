@@ -105,14 +105,12 @@ class Goal:
 
     def relevance(self, lesson: Content, sessions: Collection[str]) -> float:
         """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
-        done = self._command_relevance(lesson) + self._session_relevance(sessions)
+        met = self._share_of_similar([task for task in self._tasks if task.session in sessions])
+        done = self._command_relevance(lesson) + met
         return min(self._word_relevance(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
 
-    def _word_weight(self, word: str) -> float:
-        return math.log(1 + self._size / (1 + self._known[word]))
-
     def _total_weight(self, words: Iterable[str]) -> float:
-        return sum(map(self._word_weight, words))
+        return sum(math.log(1 + self._size / (1 + self._known[word])) for word in words)
 
     def _is_specific(self, word: str) -> bool:
         return self._known[word] <= max(FEW, TELLING * self._size)
@@ -149,10 +147,6 @@ class Goal:
             for command in set(map(_command, lesson.codes))
         )
         return max(shares, default=0.0)
-
-    def _session_relevance(self, sessions: Collection[str]) -> float:
-        """How much more often similar tasks met it than others."""
-        return self._share_of_similar([task for task in self._tasks if task.session in sessions])
 
     def _share_of_similar(self, tasks: Sequence[PastTask]) -> float:
         """The share of similar tasks that are among `tasks`; 0 if other tasks are there as often."""

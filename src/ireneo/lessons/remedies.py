@@ -132,7 +132,9 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shell:
         return _other_argument(run, at)
-    bare = _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at)
+    bare = (
+        _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at) or _corrected_line(run, at)
+    )
     if bare is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
@@ -242,6 +244,20 @@ def _start_of(each: TriedCall) -> str:
     if step.words[0].startswith(_OF_A_SYSTEM) and not step.through:
         return step.words[0]
     return f"command {each.shown}" if "command" in step.through else each.shown
+
+
+def _corrected_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
+    """The same line with a change in the failed step only."""
+    failed = run[at]
+    steps = shell_steps(failed.command_line)
+    for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
+        then = shell_steps(each.command_line)
+        other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
+        if each.worked and len(steps) == len(then) and len(other) == 1:
+            one, two = other[0]
+            if one.name == two.name == failed.program and refuses_flag(failed.step.error):
+                return _changed_spelling(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
+    return None
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:

@@ -56,7 +56,7 @@ def united_projects(observations: Iterable[Observation]) -> dict[str, frozenset[
 
 def _is_same_repository(one: str, other: str, marks: Mapping[str, Mapping[str, set[str]]]) -> bool:
     """Whether two projects are the same repository."""
-    if any(_lists_worktrees(marks.get(a), a, b) for a, b in ((one, other), (other, one))):
+    if any(name in marks and {one, other} <= marks[name][WORKTREE] for name in (one, other)):
         return True
     mine, theirs = marks.get(one), marks.get(other)
     if mine is None or theirs is None or one.rsplit("/", 1)[-1] != other.rsplit("/", 1)[-1]:
@@ -66,11 +66,6 @@ def _is_same_repository(one: str, other: str, marks: Mapping[str, Mapping[str, s
     # Commits that both list may come from a common template, but not commits that one made and the other lists.
     exchanged = (mine[MADE] & (theirs[SEEN] | theirs[MADE])) | (theirs[MADE] & (mine[SEEN] | mine[MADE]))
     return len(exchanged) >= LEAST_COMMITS
-
-
-def _lists_worktrees(mine: Mapping[str, set[str]] | None, name: str, other: str) -> bool:
-    """Whether git listed the folders of both as worktrees."""
-    return mine is not None and {name, other} <= mine[WORKTREE]
 
 
 _RETURNS = lazy_re(r"\(\s*(?:cd|pushd)\s|^git\s+-C\s")

@@ -187,7 +187,8 @@ class _FailedStepSearch:
         if len({self.steps[place].name for place in places}) == 1:
             return places[0]
         for better in (
-            self._named_in_line(places, fault),
+            # Whose whole name is in the line: ``npm ci``.
+            [place for place in places if " " in self.steps[place].name and self.steps[place].name in fault.line],
             self._task_steps(places, fault),
             self._git_steps(places, fault),
             self._steps_of_kind(places, fault),
@@ -203,10 +204,6 @@ class _FailedStepSearch:
         # Nothing distinguishes them: in a chain in which each had to pass, the last that does work is the likeliest.
         working = [place for place in places if not _only_shows_files(self.steps[place])] or list(places)
         return working[0] if len({self.steps[place].name for place in working}) == 1 else None
-
-    def _named_in_line(self, places: Sequence[int], fault: Fault) -> list[int]:
-        """The steps whose whole name is in the line: ``npm ci``."""
-        return [place for place in places if " " in self.steps[place].name and self.steps[place].name in fault.line]
 
     def _task_steps(self, places: Sequence[int], fault: Fault) -> list[int]:
         task = fault.task.split(":")[-1] if fault.task.count(":") and "/" in fault.task else fault.task
