@@ -426,6 +426,10 @@ def _merge_checkouts(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[L
     return {named[0]: [each for found in out.values() for each in found]} if len(named) == 1 else out
 
 
+_MOST_WORDS = 40
+"""The maximum number of words of a ruling from one run on a page."""
+
+
 def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection[str]) -> bool:
     if since is not None and (lesson.last_seen is None or lesson.last_seen < since):
         return False
@@ -435,9 +439,13 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if (
         part == "Rules"
         and lesson.seen <= 1
-        and (ASKS in lesson.lesson or (ABOUT.match(lesson.lesson) and not _strictness(lesson)))
+        and (
+            ASKS in lesson.lesson
+            or len(lesson.lesson.split()) > _MOST_WORDS
+            or (ABOUT.match(lesson.lesson) and not _strictness(lesson))
+        )
     ):
-        # A ruling from one run that neither lasts nor is plain is as likely to concern that task only.
+        # A ruling from one run that neither lasts nor is plain, or is long, is as likely to concern that task only.
         return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
