@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import ireneo
 from ireneo import Draft, Message
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.shorten import divide_room, excerpt, fit, mask, shorten, without_thinking
@@ -251,3 +252,18 @@ def test_thinking_goes_whole_or_stays_as_it_was() -> None:
     assert without_thinking(given.draft).parts == (Text(text="So it is."),)
     assert fit(given, 100, count).draft.parts == (Text(text="So it is."),)
     assert given.parts[0] is thought
+
+
+@pytest.mark.parametrize("budget", range(256, 1300, 40))
+def test_of_the_question_to_be_answered_the_first_and_the_last_line_are_shown(budget: int) -> None:
+    history = [
+        {"role": role, "content": f"{role} {number}: {words * 12}"}
+        for number in range(12)
+        for role, words in (("user", "What about the pump? "), ("assistant", "It fills the upper tank again. "))
+    ]
+    log = [f"2026-03-{day % 28 + 1:02d} pump {day % 7} moved {day * 7919 % 10007} litres" for day in range(2_000)]
+    asked = "\n".join(["Here is the log of the pumps:", *log, "", "Which of them leaks?"])
+    cut = ireneo.compact([*history, {"role": "user", "content": asked}], budget=budget)
+    shown = str(cut.messages[-1]["content"])
+    assert shown.startswith("Here is the log of the pumps:")
+    assert shown.endswith("Which of them leaks?")

@@ -296,7 +296,7 @@ def with_blocks(
     # Thinking takes precedence over blocks and old words, except for their minimum.
     least = sum(slot.fixed_cost(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
-    after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
+    after = newest_slots(newest, max(oversized_limit(target, newest), live_tokens), options, target - least)
     if partly:
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
         after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
@@ -337,7 +337,7 @@ def _one_block_slots(
     *,
     noted: bool,
 ) -> list[ViewSlot]:
-    limit = oversized_limit(target) if past else target - 40
+    limit = oversized_limit(target, newest) if past else target - 40
     size = sum(message.tokens for message in newest)
     if noted:
         limit = int(target * NOTED_LIVE)
@@ -385,12 +385,14 @@ def _block_slot(summary: Summary, options: ContextOptions) -> ViewSlot:
     return ViewSlot(summary, None, doubts=options.unanswered_disputes(summary))
 
 
-def oversized_limit(target: int) -> int:
+def oversized_limit(target: int, newest: Sequence[Message]) -> int:
     """The limit for the newest atom if it exceeds the live share: 9 % of 1,000 tokens, 40 % from 32,000.
 
     The next step depends on the newest output: a wide context shows nearly all of it; a narrow one also needs the past.
+    What the user says last is to be answered, so it has the share of newest messages that fit.
     """
-    return int(target * min(0.08 + target / 100_000, 0.4))
+    asked = newest[-1].role == "user" and newest[-1].draft.origin == "spoken"
+    return int(target * min(max(0.08 + target / 100_000, NEWEST_SHARE if asked else 0), 0.4))
 
 
 def cover_uncovered(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:

@@ -162,21 +162,49 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
     lines = said.splitlines()
     if limit < size * LEAST_OF_FILE and gutter_numbers(said):
         return _omission_mark(size, "", opener)
-    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
-    if ends is not None:
-        tail = ends.tail.partition("\n")[2] or ends.tail
-        fence = _open_fence(said[: len(said) - len(tail)])
-        ends = replace(ends, head=ends.head.rpartition("\n")[0] or ends.head, tail=tail, fence=fence)
-        first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
-        worth = (_asked_worth(lines) if asked else [*map(_line_worth, lines)])[first:last]
+    ends = None
+    if len(lines) >= FEWEST_LINES:
+        worth = _asked_worth(lines) if asked else [*map(_line_worth, lines)]
         if any(line.startswith("@@ -") for line in lines):
-            worth = [max(each, _changed_worth(line)) for each, line in zip(worth, lines[first:last], strict=True)]
-        if chosen := _most_informative(lines[first:last], worth, tokens - count(ends.text()), count):
-            told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
-            left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
-            return _join_ends(ends, _omission_mark(left, " in all", opener), *told)
-    cut = shorten(said, tokens, opener, count)
-    return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
+            worth = [max(each, _changed_worth(line)) for each, line in zip(worth, lines, strict=True)]
+        # What a user says is chosen by its worth; of data the beginning and the end matter as such.
+        by_worth = asked and any(each >= LEAST_WORTH for each in worth[1:-1])
+        ends = _line_ends(lines, tokens - MARK_TOKENS, 0 if by_worth else 1 - TELLING_SHARE, count)
+    if ends is None:
+        cut = shorten(said, tokens, opener, count)
+        return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
+    first, last = ends
+    head, tail = "\n".join(lines[:first]), "\n".join(lines[last:])
+    bare = Shortened(
+        head=head,
+        tail=tail,
+        left_out_tokens=max(size - count(head) - count(tail), 1),
+        opener=opener,
+        fence=_open_fence("\n".join(lines[:last])),
+    )
+    chosen = _most_informative(lines[first:last], worth[first:last], tokens - count(bare.text()), count)
+    if not chosen:
+        return bare.text()
+    told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
+    left = max(size - count("\n".join([head, *told, tail])), 1)
+    return _join_ends(bare, _omission_mark(left, " in all", opener), *told)
+
+
+def _line_ends(lines: Sequence[str], room: int, share: float, count: Count) -> tuple[int, int] | None:
+    """How many first lines are kept, and from which line on the last ones; None if not even one of each fits.
+
+    They take about a `share` of the room, or one line each: the first line says what a text is, and what a user wants
+    of a pasted text stands before or behind it.
+    """
+    begin, end = 1, len(lines) - 1
+    of_head, of_tail = count(lines[0]) + 1, count(lines[-1]) + 1
+    if of_head + of_tail > room:
+        return None
+    while begin < end and (of_head := of_head + count(lines[begin]) + 1) <= room * share * HEAD_SHARE:
+        begin += 1
+    while begin < end and (of_tail := of_tail + count(lines[end - 1]) + 1) <= room * share * (1 - HEAD_SHARE):
+        end -= 1
+    return begin, end
 
 
 def _most_informative(lines: Sequence[str], worth: Sequence[float], room: int, count: Count) -> list[int]:
@@ -185,7 +213,7 @@ def _most_informative(lines: Sequence[str], worth: Sequence[float], room: int, c
     chosen: list[int] = []
     seen: set[str] = set()
     for place in sorted(range(len(lines)), key=lambda place: -worth[place] / costs[place] ** 0.5):
-        if worth[place] < 1 or costs[place] > room or lines[place].strip() in seen:
+        if worth[place] < LEAST_WORTH or costs[place] > room or lines[place].strip() in seen:
             continue
         room -= costs[place]
         chosen.append(place)
@@ -220,6 +248,8 @@ def _asked_worth(lines: Sequence[str]) -> list[float]:
     return out
 
 
+LEAST_WORTH = 1.0
+"""Lines that are worth less are not shown."""
 FEWEST_ASKED, RULE_WORTH, TASK_WORTH = 3, 1.0, 3.0
 _PART = lazy_re(r"\s*<[a-zA-Z][\w-]{1,40}>\s*$|[A-Z][A-Z ]{2,40}:\s*$")
 _BULLET = lazy_re(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
