@@ -85,6 +85,15 @@ async def test_an_agents_own_notes_are_shown_where_their_messages_stood() -> Non
         again = await session.take_notes(OWN, preset=FINE)
         assert (again.notes, again.last_position - again.first_position) == (0, -1)
         assert text(await look(session)) == shown
+        with pytest.raises(BadInput, match="All messages of session 'run' have notes; ask again after the next ones"):
+            await session.notes_request(preset=FINE)
+
+
+async def test_a_line_that_is_no_note_is_told() -> None:
+    async with running() as session:
+        await session.append(session_of(1))
+        taken = await session.take_notes("1. found 4: The slice loses batches.\nfound 9: It is late.", preset=FINE)
+        assert (taken.notes, taken.reasons[-1]) == (1, "No note, and not stored: “found 9: It is late.”.")
 
 
 async def test_notes_tell_more_than_masks_that_hide_most_of_a_run() -> None:
@@ -119,7 +128,10 @@ async def test_a_reply_in_the_wrong_shape_changes_nothing(reply: str) -> None:
     async with running() as session:
         await session.append(session_of(1))
         before = text(await look(session))
-        with pytest.raises(BadInput, match=r"holds no notes, and nothing was stored"):
+        with pytest.raises(
+            BadInput,
+            match=r"(?:holds no notes|Only 1 of the reply's 4 lines).*, and nothing was stored",
+        ):
             await session.take_notes(reply, preset=FINE)
         assert text(await look(session)) == before
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -147,3 +148,31 @@ def test_a_story_is_told_by_one_as_well() -> None:
     context = ireneo.compact(messages, 600, preset=policy)
     assert covered(context) == len(messages)
     assert any("NESSA MENDS NET" in row.text for row in context.view)
+
+
+class Forgetful(WorkStrategy):
+    name = "forgetful"
+
+    def leaf(self, messages: Messages, goal: str, *, ends_turn: bool) -> Sequence[Section]:
+        return cast("list[Section]", self.told(messages))
+
+    def told(self, messages: Messages) -> object:
+        return [Section(name="rhymes", lines=(Line(text="- Moon", position=messages[0].position),))]
+
+
+class Silent(Forgetful):
+    def told(self, messages: Messages) -> object:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("strategy", "why"),
+    [
+        (Forgetful(), "wrote a section 'rhymes' that its `sections` lists at no level"),
+        (Silent(), "has to return a list of `Section`; it returned None"),
+    ],
+)
+def test_what_a_strategy_tells_has_to_be_shown_somewhere(strategy: WorkStrategy, why: str) -> None:
+    said = [{"role": role, "content": f"{role} speaks of the harbour. " * 40} for role in ("user", "assistant") * 12]
+    with pytest.raises(ireneo.BadInput, match=why):
+        ireneo.compact(said, budget=600, preset=ireneo.Policy(name="own", strategy=strategy))

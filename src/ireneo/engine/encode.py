@@ -73,7 +73,7 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     tokens: int
     """The cost of messages and system prompt, by the memory's tokenizer."""
     tokens_before: int
-    """The cost of the whole path."""
+    """The cost of the whole path without thinking; `tokens` counts the thinking that is shown."""
     format: FormatName
     messages: list[MessageT]
     """Dictionaries as the provider takes them, or a framework's objects if the session was begun with such objects."""

@@ -290,17 +290,19 @@ class NotesTaken(ShortRepr, frozen=True, kw_only=True):
     struck: int
     """How many notes were struck or lost a clause, since the messages don't support them."""
     reasons: tuple[str, ...]
-    """Why, a sentence each."""
+    """Why, a sentence each; also of lines that are no notes."""
     first_position: int
     last_position: int
     """The messages that they cover; `last` is before `first` if all messages already had notes."""
 
 
 def notes_request(tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> str:
-    """The request to append to the agent's conversation. Raises BadInput before the first message."""
+    """The request to append to the agent's conversation. Raises BadInput if no message waits for notes."""
     job, _ = _agent_job(tx, key, branch, options, voice)
-    begun = next((each for each in job.messages if each.text.strip()), job.messages[0]) if job.messages else None
-    since = clip(" ".join(begun.text.split()), 80) if begun and begun.position and begun.text.strip() else ""
+    if not job.messages:
+        raise BadInput(f"All messages of session {key.session!r} have notes; ask again after the next ones.")
+    begun = next((each for each in job.messages if each.text.strip()), job.messages[0])
+    since = clip(" ".join(begun.text.split()), 80) if begun.position and begun.text.strip() else ""
     standing = [(name, line) for name, line in job.before if name in ("pending", "status")]
     reminded = weightiest(standing, OWN_BEFORE_TOKENS, options.count)
     told = ["\nNoted before as open, or as where things stood:", *reminded] if reminded else []
@@ -324,17 +326,21 @@ async def take_notes(
 ) -> NotesTaken:
     """Check an agent's answer to `notes_request`, and store what passes. Raises BadInput if it isn't such an answer."""
     lines = [line for line in reply.splitlines() if line.strip(" `\t")]
-    found = [statement for line in lines if (statement := read_note(line))]
+    read = [(line, read_note(line)) for line in lines]
+    found = [note for _, note in read if note]
+    other = [line for line, note in read if note is None]
     if len(found) < max(LEAST_NOTES * len(lines), 1):
+        few = f"Only {len(found)} of the reply's {len(lines)} lines can be read as notes"
         raise BadInput(
-            "The reply holds no notes, and nothing was stored: each line has to be a kind, a worth, a colon and a "
-            "statement, such as “found 3: …”; ask the agent again with notes_request()."
+            f"{few if found else 'The reply holds no notes'}, and nothing was stored: each line has to be a kind, a "
+            "worth from 1 to 5, a colon and a statement (“found 3: …”); ask the agent again with notes_request()."
         )
     taken = await store.read(_check_notes, key, branch, options, voice, found, reply)
+    no_notes = tuple(f"No note, and not stored: “{clip(' '.join(line.split()), 80)}”." for line in other)
     await store_made(store, key, taken.made, taken.erased)
     if taken.texts:
         await store.write(keep_texts, key, taken.texts, taken.erased)
-    return taken.result
+    return replace(taken.result, reasons=(*taken.result.reasons, *no_notes))
 
 
 class _CheckedNotes(Struct, frozen=True, kw_only=True):

@@ -269,8 +269,8 @@ class Session:
 
         Append it to the running conversation as the user's message and send that to the agent's own model, whose prompt
         cache already holds everything before it. Pass the answer to `take_notes`, and continue without either message:
-        neither belongs in the log. The prompt asks about the work that has no notes yet. Raises BadInput before the
-        first message, and for a story.
+        neither belongs in the log. The prompt asks about the work that has no notes yet. Raises BadInput if there
+        is none, and for a story.
         """
         options, voice = self._notes_options(preset)
         return await self._store.read(own_notes.notes_request, self.key, self.branch, options, voice)

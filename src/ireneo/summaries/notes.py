@@ -57,6 +57,7 @@ MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked":
 UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})
 """Sections that other rules limit."""
 _BULLETS = "-*•> \t"
+_NUMBERED = lazy_re(r"^\d{1,3}[.)] *")
 
 
 class Note(Struct, frozen=True, kw_only=True):
@@ -85,7 +86,7 @@ def note_id(text: str) -> str:
 
 def read_note(line: str) -> Note | None:
     """Parse one line of a reply: kind, worth, supporting messages, and the statement; None if it is not a note."""
-    head, _, rest = line.strip().lstrip(_BULLETS).partition(" ")
+    head, _, rest = _NUMBERED.sub("", line.strip().lstrip(_BULLETS), count=1).partition(" ")
     kind = head.strip("*:,.`").lower()
     if kind not in KINDS:
         return None

@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.errors import BadInput
 from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import atoms, complete_prefix
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import deeper_sections, without_replaced
+from ireneo.summaries.notes import BESIDE, REPLACED, deeper_sections, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, valid_pins
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.state import recorded_text_of
@@ -177,6 +178,28 @@ def strategy_of(policy: Policy) -> Strategy:
     return policy.strategy or WorkStrategy(policy)
 
 
+def _told(sections: object, policy: Policy) -> Sequence[Section]:
+    """What a strategy told, if it can be shown. Raises BadInput."""
+    own = policy.strategy
+    if own is None:
+        return cast("Sequence[Section]", sections)
+    if not isinstance(sections, list | tuple) or not all(isinstance(each, Section) for each in sections):
+        raise BadInput(f"The strategy {own.name!r} has to return a list of `Section`; it returned {sections!r:.80}.")
+    listed = {name for level in _LEVELS for strategy in (own, WorkStrategy()) for name in strategy.sections(level)}
+    for each in sections:
+        if each.name not in listed | _UNLISTED:
+            raise BadInput(
+                f"The strategy {own.name!r} wrote a section {each.name!r} that its `sections` lists at no level, so "
+                "nobody would see it; list it there, with its style."
+            )
+    return sections
+
+
+_LEVELS: tuple[SummaryLevel, ...] = ("turn", "goal", "story")
+_UNLISTED: frozenset[SectionName] = frozenset({"lifted", "state", REPLACED, BESIDE})
+"""Sections that are carried and shown elsewhere."""
+
+
 # A *row* is a path as it can be shown most coarsely: summaries, and between them the messages that none covers.
 
 
@@ -208,7 +231,9 @@ def cover_open_messages(loose: Sequence[Message], goal: str, policy: Policy) -> 
     """Cover messages that no block covers yet, at depth 0, until the block that is due there replaces it."""
     # A summarizer of its own keeps its anchor different from that of the block that replaces it.
     summarizer = f"{policy.summarizer}/open"
-    return summary_of("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), summarizer)
+    return summary_of(
+        "turn", 0, loose, _told(strategy_of(policy).leaf(loose, goal, ends_turn=False), policy), summarizer
+    )
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
@@ -338,7 +363,8 @@ class _RowBuilder:
         turn = self.turns[-1]
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
-        sections = _with_pins(messages, self.strategy.leaf(messages, goal, ends_turn=ends_turn))
+        told = _told(self.strategy.leaf(messages, goal, ends_turn=ends_turn), self.policy)
+        sections = _with_pins(messages, told)
         self._push(summary_of("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
         while count := due_merge(self._run_depths(), self.policy):
@@ -443,7 +469,7 @@ def _make_parent(
         summarizer=policy.summarizer,
         source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
         calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
-        sections=_with_pins(parts, sections),
+        sections=_with_pins(parts, _told(sections, policy)),
         sources=tuple(child.id for child in children),
     )
 
