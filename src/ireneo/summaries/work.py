@@ -19,7 +19,7 @@ from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import atoms, complete_prefix
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.patterns import lazy_re
-from ireneo.summaries.notes import BESIDE, REPLACED, deeper_sections, without_replaced
+from ireneo.summaries.notes import BESIDE, REPLACED, VERBATIM, deeper_sections, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, valid_pins
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.state import recorded_text_of
@@ -196,7 +196,7 @@ def _told(sections: object, policy: Policy) -> Sequence[Section]:
 
 
 _LEVELS: tuple[SummaryLevel, ...] = ("turn", "goal", "story")
-_UNLISTED: frozenset[SectionName] = frozenset({"lifted", "state", REPLACED, BESIDE})
+_UNLISTED: frozenset[SectionName] = frozenset({*VERBATIM, REPLACED, BESIDE})
 """Sections that are carried and shown elsewhere."""
 
 
