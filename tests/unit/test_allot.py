@@ -1,4 +1,4 @@
-"""What a context shows of its blocks: the statements that answer most for their cost, each once, then some names."""
+"""What a context shows of its blocks: the statements that answer most for their cost, each once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.allot import MARK, NAMES_SHARE, Allotter, LineOffer, PricedLine, Statements, without_pinned
-from ireneo.summaries.summary import ANSWERS, Choice, Line, Mention, SectionName
-from ireneo.summaries.work import WORK
+from ireneo.context.allot import MARK, Allotter, LineOffer, PricedLine, Statements, without_pinned
+from ireneo.summaries.summary import ANSWERS, Choice, Line, SectionName
 
 count = EstimatedTokenizer().count
 STATEMENTS = Statements(count)
 Said = tuple[SectionName, Line]
 
 
-def offer(*lines: Said, names: Sequence[str] = (), limit: int | None = None) -> LineOffer:
-    mentions = tuple(Mention(name, 12.0) for name in names)
+def offer(*lines: Said, limit: int | None = None) -> LineOffer:
     return LineOffer(
         statements=tuple(STATEMENTS.price(section, line) for section, line in lines),
-        names=(Line(names=mentions, position=50),) if mentions else (),
         limit=limit,
     )
 
@@ -45,11 +42,7 @@ def chosen(offers: Sequence[LineOffer], room: int, standing: Sequence[str] = ())
 
 
 def texts(choice: Choice) -> list[str]:
-    return [line.text for section, lines in choice.items() if section != "names" for line, _ in lines]
-
-
-def names(choice: Choice) -> list[str]:
-    return [name for _, shown in choice.get("names", ()) for name in shown]
+    return [line.text for lines in choice.values() for line, _ in lines]
 
 
 ROW = "The slice drops the last row of the night's file."
@@ -96,38 +89,6 @@ def test_an_old_statement_is_worth_a_little_less_and_what_binds_no_less() -> Non
     assert texts(chosen([offer(dead, new)], 16)[0]) == ["Drop the moon table."]
 
 
-def test_names_come_last_and_take_no_more_than_their_share() -> None:
-    many = [f"handle_{number}" for number in range(1_000)]
-    statements = [found(f"The row number {number} of the table is a row of it.") for number in range(800)]
-    for room in (100, 1_000, 9_000):
-        (choice,) = chosen([offer(*statements, names=many)], room)
-        told = names(choice)
-        assert texts(choice)
-        assert sum(count(f" {name}") for name in told) <= room * NAMES_SHARE
-        assert len(told) == len(set(told))
-    assert told, "a wide room has some"
-
-
-def test_a_name_that_a_statement_or_a_message_has_stands_alone_nowhere() -> None:
-    offers = [
-        offer(found("The rows go through keep_row alone."), names=["keep_row", "drop_row", "read_tide"]),
-        offer(names=["drop_row"]),
-    ]
-    allotter = Allotter(offers, 9_000, STATEMENTS, end=50, standing=["read_tide"])
-    allotter.fill(9_000)
-    assert sorted(name for choice in allotter.choices() for name in names(choice)) == ["drop_row"]
-
-
-def test_what_is_left_is_filled_with_statements_and_not_with_more_names() -> None:
-    many = [f"handle_{number}" for number in range(4_000)]
-    allotter = Allotter([offer(found(ROW), names=many)], 8_000, STATEMENTS, end=50)
-    for _ in range(3):
-        allotter.fill(8_000)
-    told = names(allotter.choices()[0])
-    assert told
-    assert sum(count(f" {name}") for name in told) <= 8_000 * NAMES_SHARE
-
-
 def test_no_block_is_given_more_than_its_own_limit() -> None:
     lines = [found(f"The row number {number} is one of the night's file.") for number in range(20)]
     first, second = chosen([offer(*lines[:10], limit=40), offer(*lines[10:])], 1_000)
@@ -154,7 +115,7 @@ def test_nothing_goes_over_the_room(lines: list[tuple[str, str, float, int, str]
         (section, Line(text=text, weight=weight, position=position, subject=subject))
         for section, text, weight, position, subject in lines
     ]
-    allotter = Allotter([offer(*said, names=["keep_row", "drop_row"])], room, STATEMENTS, end=50)
+    allotter = Allotter([offer(*said)], room, STATEMENTS, end=50)
     assert allotter.fill(room) <= room
     told = texts(allotter.choices()[0])
     assert len(told) == len(set(told))
@@ -188,24 +149,6 @@ def test_a_value_is_the_same_in_every_process() -> None:
     assert len(values) == 1
 
 
-def test_names_stand_with_the_file_that_defines_them() -> None:
-    mentions = (
-        Mention("keep_row", 12.0, "src/rows.py"),
-        Mention("tide_table", 11.0),
-        Mention("read_rows", 10.0, "src/rows.py"),
-    )
-    offers = [LineOffer(statements=offer(found(ROW)).statements, names=(Line(names=mentions, position=50),))]
-    (choice,) = chosen(offers, 6_000)
-    assert [(line.subject, list(shown)) for line, shown in choice["names"]] == [
-        ("", ["tide_table"]),
-        ("src/rows.py", ["keep_row", "read_rows"]),
-    ]
-    assert [WORK.say("names", line, shown) for line, shown in choice["names"]] == [
-        "tide_table",
-        "- src/rows.py: keep_row, read_rows",
-    ]
-
-
 def test_a_block_that_would_say_nothing_says_what_fits() -> None:
     long = found(" ".join(f"The part {number} of the night is kept as it was." for number in range(8)), 6.0)
     acts = ("operations", Line(text="I read src/rows.py.", weight=0.1, position=50))
@@ -213,17 +156,6 @@ def test_a_block_that_would_say_nothing_says_what_fits() -> None:
         [offer(*(found(f"{ROW} It is number {n}.", 9.0) for n in range(20))), offer(long, acts, limit=60)], 300
     )
     assert texts(filled[1]) == ["I read src/rows.py."]
-
-
-def test_what_is_too_little_for_a_statement_is_for_more_names() -> None:
-    many = [f"tide_table_{number}" for number in range(80)]
-    allotter = Allotter([offer(found(ROW), names=many)], 500, STATEMENTS, end=50)
-    left = 500 - allotter.fill(500)
-    before = names(allotter.choices()[0])
-    assert 0 < allotter.add_names(left) <= left
-    after = names(allotter.choices()[0])
-    assert after[: len(before)] == before
-    assert len(after) > len(before)
 
 
 def test_the_sentence_of_a_question_that_stands_open_is_told_with_it_alone() -> None:

@@ -12,7 +12,7 @@ from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.assemble import all_in_one
 from ireneo.context.view import ContextOptions
 from ireneo.log.message import BLOCK_TAGS, MessageId, short
-from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor, render
+from ireneo.summaries.summary import Line, Section, SectionName, SummaryLevel, anchor, render
 
 count = EstimatedTokenizer().count
 FIRST, LAST = MessageId("m_first"), MessageId("m_last")
@@ -143,21 +143,6 @@ def test_the_account_stands_in_the_order_in_which_it_happened_whatever_it_is_cal
         "## Dead ends",
         "- I tried `make` — it failed.",
     ]
-
-
-def test_names_stand_at_the_end_within_a_small_share_and_only_where_no_statement_has_them() -> None:
-    mentions = tuple(Mention(f"handle_{number}", 12.0) for number in range(60))
-    told = [Line(text="The table is read by handle_3 alone.", position=10, weight=4.0)]
-    given = block("turn", {"discoveries": told, "names": [Line(names=mentions, position=20)]})
-    counted = 0
-    for room in (100, 400, 1_600, 6_400):
-        whole, _, names = written(given, room).partition("\n## Also named\n")
-        assert "handle_3 alone" in whole
-        assert "handle_3" not in names.split()
-        assert count(names) <= room * 0.16
-        assert len(names.split()) == len(set(names.split()))
-        counted += len(names.split())
-    assert counted > 10
 
 
 def test_items_of_one_list_stand_behind_its_lead_once() -> None:

@@ -82,8 +82,7 @@ async def test_an_agents_work_is_read_too(memory: Memory) -> None:
     for node in tree.nodes:
         assert node.text.startswith(("[SUMMARIZED]", "[GOAL BATCH]"))
         assert node.tokens == COUNT(node.text)
-        # Where the work stands is told in sentences, and no names are listed.
-        assert "Also named" not in node.text
+        # Where the work stands is told in sentences.
         told = node.text.partition("## Where it stands\n")[2].splitlines()
         assert all(len(line.split()) > 3 for line in told), told
     assert (await session.tree("story")).nodes == ()

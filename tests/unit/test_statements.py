@@ -5,18 +5,14 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from tests.golden.material import run
-from tests.unit.runs import material
 
 from ireneo.log.calls import without_reminders
 from ireneo.summaries.outputs import (
     error_lines,
-    found_nothing,
     measurements,
     report_in,
     seen_lines,
     shorten_output,
-    truncation_note,
 )
 from ireneo.summaries.statements import (
     LONGEST,
@@ -26,8 +22,6 @@ from ireneo.summaries.statements import (
     prose,
     prose_worth,
 )
-from ireneo.summaries.steps import steps
-from ireneo.summaries.tell_code import needed_names
 
 
 def told(text: str) -> list[str]:
@@ -361,15 +355,6 @@ def test_a_short_output_is_shown_whole_and_of_a_long_one_what_is_spoken_of_or_co
     assert shorten_output(framed) == "12 rows"
 
 
-def test_what_a_tool_says_of_a_part_and_of_nothing_is_known() -> None:
-    assert truncation_note("a = 1\n[269 lines truncated]") == "269 lines truncated"
-    assert truncation_note("a = 1\n[Showing lines 1-900 of 1350 (32.0KB limit)]") == "Showing lines 1-900 of 1350"
-    assert truncation_note("12 lines of it\nare lost") == ""
-    assert found_nothing("No matches found")
-    assert found_nothing("No files found\n")
-    assert not found_nothing("src/rows.py: No matches found here")
-
-
 def test_a_bold_sentence_is_told() -> None:
     assert told("**The fields are stored but NOT used.**\n\nThey stand in each table.") == [
         "The fields are stored but NOT used.",
@@ -442,14 +427,6 @@ def test_a_label_that_repeats_its_heading_stands_once() -> None:
         "Behavior: Behavioral: it waits for ten seconds"
     ]
     assert told("No, no: it waits for ten seconds.") == ["No, no: it waits for ten seconds."]
-
-
-def test_flags_and_devices_are_no_names_that_are_needed_again() -> None:
-    drafts = run("git log --oneline -- src/rows.py 2>/dev/null", "abc keep_rows in src/rows.py")
-    messages = material(drafts).messages
-    names = {mention.name for mention in needed_names(messages, steps(messages))}
-    assert {"src/rows.py", "keep_rows"} <= names
-    assert not any(name.startswith(("--", "/dev/")) for name in names)
 
 
 @pytest.mark.parametrize(

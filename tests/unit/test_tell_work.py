@@ -55,19 +55,6 @@ def test_a_long_command_is_told_by_what_it_is_for_and_the_same_beginning_is_no_r
     assert [line.rpartition(" → ")[2] for line in shown] == ["read: 12ms; keep: 3ms", "read: 24ms; keep: 6ms"]
 
 
-def test_a_search_in_vain_and_an_output_in_part_are_told() -> None:
-    searched = step("", "Glob", {"pattern": "src/**/rows.py"}, "No files found")
-    assert "- search src/**/rows.py found nothing." in told(searched)
-    part = read("src/rows.py", ROWS + "\n[Showing lines 1-900 of 2377 (50.0KB limit)]")
-    assert "- read src/rows.py was shown in part only: Showing lines 1-900 of 2377." in told(part)
-
-
-def test_of_an_output_that_was_cut_short_that_is_told_rather_than_a_piece() -> None:
-    diff = "\n".join(["diff --git a/src/rows.py b/src/rows.py", *(f"+row_{n} = read({n})" for n in range(60))])
-    shown = told(run("gh pr diff 2", f"{diff}\n[269 lines truncated]"))
-    assert "- `gh pr diff 2` was shown in part only: 269 lines truncated." in shown
-
-
 def test_a_script_that_writes_and_then_looks_is_no_search() -> None:
     made = run("cd /tmp/rows\nfor n in 1 2; do\n  echo row >> rows.txt\ndone\nwc -l rows.txt", "2 rows.txt")
     assert any(line.endswith("→ 2 rows.txt") for line in told(made))
@@ -182,16 +169,6 @@ def test_the_words_that_a_failed_call_repeats_of_its_input_are_no_reason() -> No
     assert "Warn if" not in failed
     alone = step("", "Edit", arguments, "String: // Warn if the error is missing", failed=True)
     assert any("Warn if" in line for line in told(alone, run("ls", "rows.go"))), "where it says nothing else"
-
-
-def test_the_state_of_a_task_is_no_name() -> None:
-    plan = step("", "TodoWrite", {"todos": [{"content": "Keep head_row", "status": "in_progress"}]}, "in_progress: 1")
-    sections = write_leaf(material([*plan]).messages, "", ends_turn=False)
-    named = [
-        each.name for section in sections if section.name == "names" for line in section.lines for each in line.names
-    ]
-    assert "head_row" in named
-    assert "in_progress" not in named
 
 
 def test_what_the_user_says_again_and_again_is_told_once_with_how_often() -> None:

@@ -23,9 +23,8 @@ from ireneo.log.message import CachedCount, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import is_overturned, last_successes
-from ireneo.summaries.steps import short_path
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
-from ireneo.summaries.tell_code import SEARCHES, decayed_weight
+from ireneo.summaries.tell_code import SEARCHES
 from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
 
@@ -62,9 +61,6 @@ BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
 left."""
 NOTE_BARE = 0.9
 """`BARE` for a model's note: so high that its worth decides, and repetition only between notes of equal worth."""
-NAMES_SHARE = 0.05
-NAMES_FROM = 4_500
-"""In a room of at least this many tokens, names without a statement get `NAMES_SHARE`, in a smaller one nothing."""
 BLOCK_TOKENS = 80
 BLOCKS_SHARE = 0.05
 ONE_BLOCK_SHARE = 0.2
@@ -164,7 +160,7 @@ class Statements:
             self.price(name, line, noted=summary.is_written)
             for name in self.strategy.sections(summary.level)
             # Pins and state are shown once for all blocks.
-            if name not in ("constraints", "state", "open", "names")
+            if name not in ("constraints", "state", "open")
             for line in summary.lines(name)
             if line.weight
         )
@@ -192,8 +188,6 @@ class LineOffer(Struct, frozen=True, kw_only=True):
     statements: tuple[PricedLine, ...]
     limit: int | None = None
     """The maximum number of tokens of its lines; None: no limit."""
-    names: tuple[Line, ...] = ()
-    """Names that may follow at its end without a statement."""
 
 
 def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
@@ -242,11 +236,6 @@ def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[i
     ]
 
 
-def _files_by_name(lines: Iterable[Line]) -> dict[str, str]:
-    """Map each name to the file that defines it, if that is known."""
-    return {mention.name: mention.file for line in lines for mention in line.names if mention.file}
-
-
 class Allotter:
     """Chooses what `offers` show within `room` tokens.
 
@@ -269,9 +258,6 @@ class Allotter:
             )
         )
         self.chosen: set[int] = set()
-        self.names: dict[int, list[str]] = {}
-        told = room >= NAMES_FROM and any(offer.names for offer in offers)
-        self._for_names = int(room * NAMES_SHARE) if told else 0
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
         self._shown_of_message: Counter[int] = Counter()
@@ -327,41 +313,22 @@ class Allotter:
             set(self._headed),
             Counter(self._shown_of_message),
         )
-        spent = self._choose_statements(max(room - self._for_names, 0))
+        spent = self._choose_statements(room)
         if silent := self._empty_offers():
             self.chosen, self.left, self._shown, self._said, self._headed, self._shown_of_message = before
             held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
             held = min(BLOCK_TOKENS * len(silent), held)
-            spent = self._choose_statements(max(room - self._for_names - held, 0))
+            spent = self._choose_statements(max(room - held, 0))
             spent += self._fill_empty_offers(min(room - spent, held))
-        spent += self._choose_names(min(room - spent, self._for_names))
-        self._for_names = 0
         return spent
 
-    def add_names(self, room: int) -> int:
-        """Spend the tokens that statements can't use on names; returns the tokens spent."""
-        return self._choose_names(room)
-
     def choices(self) -> Sequence[Choice]:
-        """The chosen lines of each offer, and the names at its end."""
+        """The chosen lines of each offer."""
         out: list[dict[SectionName, list[tuple[Line, Sequence[str]]]]] = [{} for _ in self.offers]
         for place, (number, statement) in enumerate(self.candidates):
             if place in self.chosen:
                 out[number].setdefault(statement.section, []).append((statement.line, ()))
-        for number, names in self.names.items():
-            if still := [name for name in names if not self._shown[name]]:
-                out[number]["names"] = list(self._by_file(self.offers[number].names, still))
         return out
-
-    def _by_file(self, lines: Sequence[Line], names: Sequence[str]) -> Iterator[tuple[Line, Sequence[str]]]:
-        """The names without a statement, then a line for each file with its definitions."""
-        files = _files_by_name(lines)
-        alone = [name for name in names if name not in files]
-        if alone:
-            yield lines[0], alone
-        for file in dict.fromkeys(files[name] for name in names if name in files):
-            shown = short_path(file) if self._shown[file] else file
-            yield replace(lines[0], subject=shown), [name for name in names if files.get(name) == file]
 
     def _choose_statements(self, room: int) -> int:
         spent = 0
@@ -455,39 +422,6 @@ class Allotter:
         if self._many[statement.line.position] > LONG_REPORT:
             value /= math.sqrt(max(1, self._shown_of_message[statement.line.position] / OF_ONE_MESSAGE))
         return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
-
-    def _choose_names(self, room: int) -> int:
-        """Spend `room` on names that aren't shown yet, by how likely they are to be needed."""
-        count = self.statements.count
-        heading = count(self.statements.strategy.say("names", Line(), ("",))) + 1
-        standing = {name for offer in self.names.values() for name in offer}
-        files = _files_by_name(line for offer in self.offers for line in offer.names)
-        headed: set[str] = set()
-        likely = sorted(
-            (
-                -decayed_weight(mention.weight, max(self.end - line.position, 0)) / (cost := count(f" {mention.name}")),
-                number,
-                mention.name,
-                cost,
-            )
-            for number, offer in enumerate(self.offers)
-            for line in offer.names
-            for mention in line.names
-            if mention.name not in standing and not self._shown[mention.name]
-        )
-        spent = 0
-        for _, number, name, alone in likely:
-            file = files.get(name, "")
-            cost = alone + (0 if number in self.names else heading)
-            if file and file not in headed:
-                cost += count(f"- {short_path(file) if self._shown[file] else file}:") + 1
-            if name in standing or spent + cost > room:
-                continue
-            standing.add(name)
-            headed.add(file)
-            self.names.setdefault(number, []).append(name)
-            spent += cost
-        return spent
 
 
 # Later statements may take back or repeat earlier ones, which are then reworded or dropped.

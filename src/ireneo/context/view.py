@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import (
-    NAMES_FROM,
     Allotter,
     LineOffer,
     PricedLine,
@@ -77,6 +76,8 @@ HEADINGS_TOKENS = 24
 """The allowance for headings over a block's notes."""
 MAX_DOUBT = 240
 """The maximum number of characters of a dispute in a block's header."""
+WIDE = 4_500
+"""In a room of at least this many tokens, the state shows whole paths."""
 FILLS = 3
 """How often room that turns out to be left is filled again."""
 
@@ -183,7 +184,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
 
 class ViewSlot:
-    """An item of a context whose statements and names are not chosen yet."""
+    """An item of a context whose statements are not chosen yet."""
 
     def __init__(
         self,
@@ -210,11 +211,9 @@ class ViewSlot:
         """The checks in the shown state, with their positions."""
         self.whole: Collection[int] = ()
         """The positions of the messages that are shown whole."""
-        self.names: Sequence[Line] = ()
-        """For the last block: the names of all blocks."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
-        """The lines and names to choose from, without failures of approaches that were `done` later."""
+        """The lines to choose from, without failures of approaches that were `done` later."""
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
@@ -226,12 +225,11 @@ class ViewSlot:
             return LineOffer(
                 statements=(*(each for each in lines if self._is_needed(each)), *standing),
                 limit=block_limit(self.item, lines) + sum(each.cost for each in standing),
-                names=tuple(self.names),
             )
         return LineOffer(statements=())
 
     def fixed_cost(self, count: Count) -> int:
-        """The cost of the message without lines and names."""
+        """The cost of the message without lines."""
         if isinstance(self.item, Summary):
             return count(header(self.item, self._dispute_text)) + 1 + self.frame
         return sum(count_parts(self.draft().parts, count))
@@ -381,7 +379,7 @@ def fixed_cost(slots: Sequence[ViewSlot], count: Count) -> int:
 def fill_slots(
     slots: Sequence[ViewSlot], room: int, statements: Statements, pinned_there: str = ""
 ) -> list[ContextItem]:
-    """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines and names.
+    """Fill what the fixed parts of `slots` leave of `room` with the most valuable lines.
 
     The user's words in the text `pinned_there` are not repeated.
     """
@@ -400,14 +398,13 @@ def fill_slots(
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         live = state_lines(shown_steps, shown_messages)
         told = (line for block in blocks for line in block.lines("state"))
-        state = shown_state(told, live, narrow=room < NAMES_FROM)
+        state = shown_state(told, live, narrow=room < WIDE)
         last.standing = [("state", line) for line in state]
         if (asked := _question_to_show(slots, blocks)) is not None:
             at, section, question = asked
             at.standing = [*at.standing, (section, question)]
         if blocks[-1].is_written and blocks[-1].lines("status"):
             last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
-        last.names = [line for block in blocks for line in block.lines("names")]
         last.is_last = True
         last.is_newest = not any(line.subject.startswith(CHECK) for line in live)
         checked = {line.subject.removeprefix(CHECK): line.position for line in state if line.subject.startswith(CHECK)}
@@ -466,13 +463,6 @@ def _fill(
         if left < max(room // 50, 16):
             break
         left -= left // 10
-    # A rest too small for a statement is for names; in a narrow context they would displace a statement when rendered.
-    if room >= NAMES_FROM and left > 0 and allotter.add_names(left):
-        files = set()
-        shown = [
-            slot.shown(choice, statements.count, statements.strategy, files)
-            for slot, choice in zip(slots, allotter.choices(), strict=True)
-        ]
     return shown
 
 

@@ -56,9 +56,9 @@ _MARK = lazy_re(rf"^\[[^\n]* · open with (m_{_ID})(?: …)?\]$", re.M)
 _SKIP = lazy_re(rf"^{SKIPPED}$", re.M)
 _STORY_TAG = BLOCK_TAGS[2]
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
-_HEADED = frozenset(style.heading for style in WORK.sections("turn").values() if style.heading)
-_NAMES = WORK.sections("turn")["names"].heading
-"""The heading whose line has no dash."""
+_NAMES = "## Also named"
+"""A heading in contexts of earlier releases, whose line has no dash."""
+_HEADED = frozenset({_NAMES, *(style.heading for style in WORK.sections("turn").values() if style.heading)})
 
 Kind = Literal["block", "gap", "note", "said"]
 

@@ -352,9 +352,8 @@ def whole_text(summary: Summary, count: Count) -> str:
         room = MOST_TOLD if summary.is_written else TOLD_TOKENS
         (block,) = tell_blocks([summary], room, conservative_count(count))
         return block.partition("\n")[2]
-    # Bare names only fill spare room in a context; here they would bury the rest.
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}
-    lines |= {"names": [], "state": [(line, ()) for line in shown_state(summary.lines("state"))]}
+    lines["state"] = [(line, ()) for line in shown_state(summary.lines("state"))]
     return render(summary, lines, WORK)
 
 

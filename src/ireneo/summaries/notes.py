@@ -138,7 +138,7 @@ def note_sections(offline: Summary, lines: Noted, known: Callable[[int], bool]) 
     """
     gathered = {name: list(offline.lines(name)) for name in VERBATIM}
     for section in offline.sections:
-        if section.name not in (*VERBATIM, "names"):
+        if section.name not in VERBATIM:
             gathered[section.name] = [
                 replace(line, weight=line.weight * FOUND_BESIDE) if known(line.position) else line
                 for line in section.lines
@@ -161,7 +161,7 @@ def deeper_sections(offline: Summary, parts: Sequence[Summary]) -> list[Section]
         for section in part.sections:
             # A turn block is shown next to the user's words; a block of complete turns replaces them.
             name = "asked" if section.name == BESIDE and offline.level != "turn" else section.name
-            if section.name not in UNCAPPED and (section.name != "names" or not part.is_written):
+            if section.name not in UNCAPPED:
                 is_noted = name == "direction" and part.is_written
                 lines = _scale_weights(section.lines, REFUSED_BESIDE) if is_noted else section.lines
                 gathered.setdefault(name, []).extend(lines)

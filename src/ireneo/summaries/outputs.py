@@ -116,8 +116,6 @@ def report_in(output: str, *, asked: bool) -> str:
 
 
 SHOWN_FIGURES = 240
-ENDS = 2_000
-"""How many characters at either end of an output are searched for a note that the rest is left out."""
 FEWEST_FIGURES, MOST_FIGURES = 2, 5
 """The minimum number of labelled figures with a unit in a measurement; and how many of the largest are shown."""
 UNITS: tuple[Mapping[str, float], ...] = (
@@ -160,24 +158,6 @@ def measurements(output: str) -> str:
     figures = _measurement_lines([line for line in lines if 0 < len(line) <= LONGEST_LINE])
     idle = [line for line in lines if figures and _DID_NOTHING.match(line)][:1]
     return clip("; ".join(_BRACKETED.sub("", line) for line in lines if line in figures or line in idle), SHOWN_FIGURES)
-
-
-_CUT_SHORT = lazy_re(
-    r"(?<![\d,])\d[\d,]*+ (?:more )?(?:lines|characters|chars|bytes|tokens) (?:were )?(?:truncated|omitted)"
-    r"|[Ss]howing lines \d++ ?[-–] ?\d++ of \d+|[Oo]utput too large \([^()\n]{1,20}\)|[Tt]runcated to \d[\d,]* \w+"
-)
-_FOUND_NOTHING = lazy_re(r"\s*(?:No (?:matches|files|results|content)(?: were)? found\b|Found 0 \w+|0 matches\b)", re.I)
-
-
-def truncation_note(output: str) -> str:
-    """A tool's note that it showed an output only in part; empty if it showed it whole."""
-    found = _CUT_SHORT.search(output, max(len(output) - ENDS, 0)) or _CUT_SHORT.search(output, 0, ENDS)
-    return found[0] if found else ""
-
-
-def found_nothing(output: str) -> bool:
-    """Whether a search reports that it found nothing."""
-    return len(output) <= SHOWN_OUTPUT and bool(_FOUND_NOTHING.match(output))
 
 
 def _measurement_lines(lines: Iterable[str]) -> list[str]:

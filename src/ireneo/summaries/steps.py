@@ -517,8 +517,3 @@ def tasks_of(step: Step) -> list[Mapping[str, object]]:
     values = given.values() if isinstance(given, Mapping) else ()
     listed = next((value for value in values if isinstance(value, list)), [])
     return [task for task in listed if isinstance(task, Mapping)]
-
-
-def task_states(step: Step) -> set[str]:
-    """The words with which a call marks its tasks, such as in_progress."""
-    return {str(task[key]) for task in tasks_of(step) for key in ("status", "state", "priority") if task.get(key)}

@@ -74,7 +74,7 @@ SummaryId = NewType("SummaryId", str)
 SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
 """``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
-``constraints``, ``lifted``, ``artifacts``, ``asked``, ``pending``, ``open``, ``state``, ``names``, ``status``,
+``constraints``, ``lifted``, ``artifacts``, ``asked``, ``pending``, ``open``, ``state``, ``status``,
 ``story``; or what another strategy calls a section."""
 QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", "lifted"})
 """Sections in the user's own words."""
@@ -90,8 +90,6 @@ class Mention(Struct, frozen=True, array_like=True, gc=False):
     name: str
     weight: float
     """How likely the name is to be needed again, compared with the other names of the context."""
-    file: str = ""
-    """The file that defines the name, if that was seen."""
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -5,7 +5,6 @@ A name weighs by how likely it is to be needed again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
@@ -13,7 +12,6 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import without_reminders
-from ireneo.log.message import Message, strings
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import discarded_files
 from ireneo.summaries.outputs import is_prose, seen_lines, surviving_lines
@@ -25,8 +23,8 @@ from ireneo.summaries.statements import (
     document_statements,
     is_explained,
 )
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, clip, task_states
-from ireneo.summaries.summary import Line, Mention, SectionName
+from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.summary import Line, SectionName
 
 WRITTEN_PROSE = 0.3
 """Factor for documents that the agent wrote, which can be read again."""
@@ -303,95 +301,3 @@ def heaviest_lines(lines: Sequence[Line], most: int) -> list[Line]:
         return list(lines)
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:most]
     return [lines[place] for place in sorted(best)]
-
-
-WRITTEN: dict[ActionKind, float] = {
-    "read": 16.0,
-    "edit": 12.0,
-    "write": 14.0,
-    "plan": 20.0,
-    "run": 10.0,
-    "check": 10.0,
-    "save": 10.0,
-    "search": 5.0,
-    "fetch": 8.0,
-    "ask": 8.0,
-    "use": 8.0,
-}
-"""Weight of a name that the agent wrote in a call of this kind; 12 means one chance in six that it is written again.
-In logs of coding agents, one in six names written in an edit came again, one in four opened files, one in
-fourteen searched for, one in eighty that were only seen."""
-LEAST_WRITTEN = min(WRITTEN.values())
-SAID = 9.0
-"""A name in the agent's prose."""
-SEEN = 1.0
-"""A name in an output."""
-SEEN_JUST_NOW = 6.0
-"""Factor for a name in the newest output."""
-FADING = 0.27
-"""Names that the agent wrote fade with this negative power of their age: slowly."""
-SEEN_FADING = 0.65
-"""Names that were only seen fade faster."""
-AGAIN = 0.1
-"""Share of its weight that each further use adds."""
-MAX_NAMES = 250
-"""The maximum number of names of one block, the likeliest."""
-MAX_MERGED = 1_000
-"""The maximum number of names of a deeper one."""
-
-
-_OF_ANY_COMMAND = ("--", "/dev/")
-
-
-def needed_names(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
-    """The names in a stretch of work, by how likely each is to be needed again."""
-    weights: dict[str, float] = {}
-    files: dict[str, str] = {}
-    states = {state for step in done if step.action.kind == "plan" for state in task_states(step)}
-
-    def add_names(text: str, weight: float) -> None:
-        for name in artifacts(text):
-            # Words such as MUST and TODO, and what any command may have.
-            if (name.isupper() and name.isalpha()) or name in states or name.startswith(_OF_ANY_COMMAND):
-                continue
-            weights[name] = _combined_weight(weights.get(name, 0.0), weight)
-
-    for step in done:
-        add_names("\n".join(strings(step.call.arguments)), WRITTEN[step.action.kind])
-        add_names(step.output, SEEN)
-        if step.action.kind in ("read", "edit", "write"):
-            lines = [*step.action.added.splitlines(), *seen_lines(step.output)]
-            files |= {name: step.action.subject for line in lines if (name := defined_name(line))}
-    for message in messages:
-        if message.role == "assistant" and message.draft.origin == "spoken":
-            add_names(message.text, SAID)
-    return _ranked_mentions(weights, files)[:MAX_NAMES]
-
-
-def merge_mentions(lines: Sequence[Line]) -> tuple[Mention, ...]:
-    """Merge the names of several records: more weight for repeated names, less for old ones."""
-    newest = max(line.position for line in lines)
-    weights: dict[str, float] = {}
-    files = {mention.name: mention.file for line in lines for mention in line.names if mention.file}
-    for line in lines:
-        share = math.pow(1.0 + newest - line.position, -FADING)
-        for mention in line.names:
-            weights[mention.name] = _combined_weight(weights.get(mention.name, 0.0), mention.weight * share)
-    return _ranked_mentions(weights, files)[:MAX_MERGED]
-
-
-def decayed_weight(weight: float, age: int) -> float:
-    """The weight of a name `age` messages after its last use."""
-    if weight >= LEAST_WRITTEN:
-        return weight * math.pow(1.0 + age, -FADING)
-    return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)
-
-
-def _combined_weight(one: float, other: float) -> float:
-    """The weight of a name with these two uses."""
-    return max(one, other) + AGAIN * min(one, other)
-
-
-def _ranked_mentions(weights: Mapping[str, float], files: Mapping[str, str]) -> tuple[Mention, ...]:
-    ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return tuple(Mention(name, round(weight, 2), files.get(name, "")) for name, weight in ranked)

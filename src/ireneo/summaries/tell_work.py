@@ -25,11 +25,9 @@ from ireneo.summaries.outcomes import (
 from ireneo.summaries.outputs import (
     SHOWN_OUTPUT,
     error_lines,
-    found_nothing,
     measurements,
     report_in,
     shorten_output,
-    truncation_note,
 )
 from ireneo.summaries.own_words import (
     BARE_CHOICE,
@@ -58,7 +56,7 @@ from ireneo.summaries.steps import (
     short_path,
     steps,
 )
-from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Mention, Section, SectionName, Summary
+from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
     REPLACED_CODE,
     RemovedCode,
@@ -67,8 +65,6 @@ from ireneo.summaries.tell_code import (
     defined_name_of,
     findings,
     heaviest_lines,
-    merge_mentions,
-    needed_names,
     removed_lines,
     without_removed,
 )
@@ -136,8 +132,6 @@ PASSED = 0.6
 """Weight of a check that passed: the status shows the last one."""
 MEASURED = 5.0
 """Weight of a command whose output has several figures with a unit."""
-IN_PART = 0.8
-"""Weight of a search that found nothing, and of an output that was shown in part."""
 EFFECT = 1.8
 """Weight of a command that moved or removed files without a word."""
 _SAYS_NOTHING = lazy_re(
@@ -167,7 +161,6 @@ LIMITS: dict[SectionName, int] = {
     "artifacts": 240,
     "open": 12,
     "state": 60,
-    "names": 1,
     "status": 1,
     REPLACED_CODE: 100,
 }
@@ -209,7 +202,6 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             REPLACED_CODE: removed_lines(done),
             "open": _closing_question(messages, ends_turn=ends_turn),
             "state": state_lines(done, messages),
-            "names": _names_line(needed_names(messages, done), messages),
             "status": [_status_line(messages, done, ends_turn=ends_turn)],
         }
     )
@@ -365,8 +357,6 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
             yield step.line(f"The user refused {_refused_action(step)}.", REFUSED)
         elif step.failed or step.result is None:
             continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
-        elif kind in ("read", "search") and (part := _completeness_note(kind, output)):
-            yield _outcome_line(step, f"{named} {part}.", IN_PART)
         elif not output.strip() and (ran := _ran_silently(step)):
             yield _outcome_line(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
@@ -386,17 +376,8 @@ def _result_line(step: Step, named: str, messages: Sequence[Message]) -> Iterato
         yield _outcome_line(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
     elif kind in ("run", "use") and (figures := measurements(output)):
         yield _outcome_line(step, f"{named} → {figures}", MEASURED)
-    elif part := truncation_note(output):
-        yield _outcome_line(step, f"{named} was shown in part only: {part}.", IN_PART)
     elif said := shorten_output(output, _next_agent_words(messages, step)):
         yield _outcome_line(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
-
-
-def _completeness_note(kind: ActionKind, output: str) -> str:
-    """A remark if a search found nothing or a tool showed only a part of its output; empty otherwise."""
-    if kind == "search" and found_nothing(output):
-        return "found nothing"
-    return f"was shown in part only: {part}" if (part := truncation_note(output)) else ""
 
 
 def _whole_command(step: Step) -> str:
@@ -464,11 +445,6 @@ def _next_agent_words(messages: Sequence[Message], step: Step) -> str:
 def _outcome_line(step: Step, text: str, worth: float) -> Line:
     line = step.line(text, worth, subject=step.action.subject, failed=step.failed)
     return replace(line, verbs=((step.action.kind, 1),), shell=step.action.shell)
-
-
-def _names_line(names: tuple[Mention, ...], messages: Sequence[Message]) -> list[Line]:
-    last = messages[-1]
-    return [Line(names=names, position=last.position, sources=(last.id,))] if names else []
 
 
 def _status_line(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
@@ -620,8 +596,6 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     )
     kept["open"] = kept.get("open", [])[-1:]
     kept["state"] = standing_state(kept.get("state", ()))
-    names = kept.get("names", [])
-    kept["names"] = [replace(names[-1], names=merge_mentions(names))] if names else []
     return kept
 
 
@@ -632,9 +606,9 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
     for name in dict.fromkeys((*LIMITS, *lines)):
         fresh: list[Line] = []
         for line in lines.get(name, ()):
-            if line.weight < LEAST and name not in ("status", "names", "goal"):
+            if line.weight < LEAST and name not in ("status", "goal"):
                 continue
-            if name not in ("goal", "status", "names", "state", REPLACED_CODE):
+            if name not in ("goal", "status", "state", REPLACED_CODE):
                 if line.text in said:
                     continue
                 said.add(line.text)

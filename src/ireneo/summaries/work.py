@@ -104,7 +104,6 @@ _SECTIONS: dict[SectionName, SectionStyle] = {
     "status": SectionStyle("## Status"),
     "state": SectionStyle("## Where it stands"),
     "open": SectionStyle("## Where it stands"),
-    "names": SectionStyle("## Also named"),
 }
 
 
@@ -146,8 +145,6 @@ class WorkStrategy:
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
         """One line in words, with the names that follow it."""
-        if section == "names":
-            return f"- {line.subject}: {', '.join(names)}" if line.subject else " ".join(names)
         if section == "direction" and ANSWERS in dict(line.verbs):
             return f"- Asked “{line.subject}”, the user said: “{line.text}”"
         if section == "direction":
