@@ -61,12 +61,19 @@ SERVED = (
 
 
 @pytest.mark.parametrize(("goal", "serves", "not_that"), SERVED)
-def test_what_matters_in_the_area_of_a_goal_serves_it_however_far_its_words_are(
+def test_what_matters_in_the_area_of_a_goal_serves_it_without_a_shared_word(
     goal: str, serves: str, not_that: str
 ) -> None:
     purpose = Purpose(goal)
-    assert purpose.relevance(serves, nearness=-0.3)
+    assert purpose.relevance(serves)
     assert not purpose.relevance(not_that)
+
+
+def test_what_an_embedder_finds_far_from_the_goal_serves_it_only_if_it_must_be_avoided() -> None:
+    brunch = Purpose("Plan a brunch for two")
+    assert brunch.relevance("I can't digest beetroot.", far=True)
+    assert brunch.relevance("The oven is broken.")
+    assert not brunch.relevance("The oven is broken.", far=True)
 
 
 def test_what_somebody_works_with_serves_where_the_goal_names_them() -> None:

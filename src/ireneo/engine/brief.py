@@ -57,13 +57,13 @@ from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confir
 from ireneo.memories.scratchpad import check_task
 from ireneo.memories.serving import (
     COMMON,
+    FAR,
     FEW,
     SERVES,
     UNRELATED,
     Purpose,
     Relevance,
     earnest_sentences,
-    embedder_bonus,
     informative_sentences,
     is_about_answers,
     is_standing_rule,
@@ -349,21 +349,11 @@ MOST_OF_ONE = 60
 
 
 class GoalSimilarity(Struct, frozen=True, kw_only=True):
-    """The vector of a goal, and the distribution of its similarity to unrelated texts."""
+    """The vector of a goal, and how similar to it unrelated texts are."""
 
     query: QueryVector
-    mean: float
-    deviation: float
-
-    def bonuses(self, cosines: Mapping[str, float]) -> dict[str, float]:
-        """The bonus or deduction for nearness in the score of each hit, by its id."""
-        if not cosines:
-            return {}
-        middle, spread = fmean(cosines.values()), max(pstdev(cosines.values()), LEAST_DEVIATION)
-        return {
-            name: embedder_bonus((cosine - self.mean) / self.deviation, (cosine - middle) / spread)
-            for name, cosine in cosines.items()
-        }
+    least: float
+    """The cosine below which a text is no nearer to the goal than unrelated ones."""
 
 
 async def goal_similarity(embedder: Embedder | None, goal: str) -> GoalSimilarity | None:
@@ -376,7 +366,7 @@ async def goal_similarity(embedder: Embedder | None, goal: str) -> GoalSimilarit
         return None
     far = [_cosine(vector, each) for each in unrelated]
     query = QueryVector(embedder=embedder.name, vector=vector)
-    return GoalSimilarity(query=query, mean=fmean(far), deviation=max(pstdev(far), LEAST_DEVIATION))
+    return GoalSimilarity(query=query, least=fmean(far) + FAR * max(pstdev(far), LEAST_DEVIATION))
 
 
 def _cosine(one: Vector, other: Vector) -> float:
@@ -435,10 +425,12 @@ class BriefSearch:
             if _is_answer_rule(each) and rule_applies(each.text, goal, self.now)
         ]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
+        told = {source for each in rules for source in each.sources}
         said = {
             hit.id: Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
             for hit, _ in self._messages(question, None)
-            if (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
+            if hit.id not in told
+            and (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
             and rule_applies(hit.text, goal, self.now)
         }
         kept, quoted = self._quote_sources(rules, lambda each: Relevance(score=1.0, why=why))
@@ -459,12 +451,12 @@ class BriefSearch:
         question = _question(purpose.search_terms())
         for kind in kinds:
             # One search per kind, so that no kind crowds out another.
-            found.update({each.id: (each, nearness) for each, nearness in self._memories(question, near, kind)})
+            found.update({each.id: (each, far) for each, far in self._memories(question, near, kind)})
         common = self._common_words(purpose)
         served = [
             BriefCandidate(record=record, score=one.score * score_factor(record, self.now), why=one.why)
-            for record, nearness in found.values()
-            if record.kind in kinds and (one := self._relevance_of(purpose, record, common, nearness))
+            for record, far in found.values()
+            if record.kind in kinds and (one := self._relevance_of(purpose, record, common, far))
         ]
         known = {each.record.id for each in served}
         served += self._best_word_matches(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
@@ -541,19 +533,17 @@ class BriefSearch:
                 return RecallHit(id=message.id, kind="message", text=text, score=0.0, at=draft.at, author=draft.author)
         return None
 
-    def _relevance_of(
-        self, purpose: Purpose, record: Record, common: frozenset[str], nearness: float
-    ) -> Relevance | None:
+    def _relevance_of(self, purpose: Purpose, record: Record, common: frozenset[str], far: bool) -> Relevance | None:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)
         more = " ".join(each for each in names if each.casefold() not in SPEAKERS and each not in record.text)
         of_others = record.subject.casefold() not in SPEAKERS
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line about the name.
             return None
-        if (routine := self._routine_words(record)) and nearness <= 0 and not purpose.word_share(record.text, routine):
+        if (routine := self._routine_words(record)) and not purpose.word_share(record.text, routine):
             return None
         common |= routine
-        served = purpose.relevance(f"{record.text} {more}", common=common, of_others=of_others, nearness=nearness)
+        served = purpose.relevance(f"{record.text} {more}", common=common, of_others=of_others, far=far)
         if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
             return Relevance(score=SERVES, why=f"the goal asks for it: {record.attribute}")
         return served
@@ -564,12 +554,8 @@ class BriefSearch:
         hits = [
             each for each in self._messages(question, near) if likeness(own, frozenset(terms(each[0].text))) < THE_GOAL
         ]
-        for hit, nearness in hits:
-            served = [
-                (one, each)
-                for each in earnest_sentences(hit.text)
-                if (one := purpose.relevance(each, nearness=nearness))
-            ]
+        for hit, far in hits:
+            served = [(one, each) for each in earnest_sentences(hit.text) if (one := purpose.relevance(each, far=far))]
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
                 later = self._newest_after(
@@ -611,22 +597,22 @@ class BriefSearch:
                 out.append(each.line(left, whole=not over))
         return out
 
-    def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
+    def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
         """The memories about people and things that the goal names; adds their names to `purpose`."""
         for word in list(purpose.words.values())[:MOST_NAMES]:
             about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
             for record in self.scope.visible(about):
                 if KINDS[record.kind].holds(record, self.now):
                     purpose.add_name(record.subject, f"it is about {record.subject}")
-                    yield record.id, (record, 0.0)
+                    yield record.id, (record, False)
 
-    def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, float]]]:
+    def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
         """The facts about the user in the slots that the goal asks for."""
         for attribute in sorted(purpose.slots - MANNER):
             about = self.scope.tx.memories.of_key(self.scope.space, "semantic", slot("user", attribute))
             for record in self.scope.visible(about):
                 if KINDS[record.kind].holds(record, self.now):
-                    yield record.id, (record, 0.0)
+                    yield record.id, (record, False)
 
     def _own_names(self) -> list[str]:
         """The names of the user, which in a goal only say for whom it is."""
@@ -643,35 +629,39 @@ class BriefSearch:
 
     def _memories(
         self, question: Question, near: GoalSimilarity | None, kind: Kind | None = None
-    ) -> Iterator[tuple[Record, float]]:
-        """The memories that share words with the question or are near to it, each with its nearness."""
+    ) -> Iterator[tuple[Record, bool]]:
+        """The memories that share words with the question or are near to it, each with whether it is far from it."""
         asked = RecallQuery(text="brief", kind=kind, project=self._limits.project)
         index = MemoryIndex(asked, self.now, self.scope)
-        for hit, nearness in self._hits(index, question, near, looked_at=LOOKED_AT_FOR_SOME):
+        for hit, far in self._hits(index, question, near, looked_at=LOOKED_AT_FOR_SOME):
             record = hit.record
             if record is not None and record.state in KINDS[record.kind].shown:
-                yield record, nearness
+                yield record, far
 
-    def _messages(self, question: Question, near: GoalSimilarity | None) -> Iterator[tuple[RecallHit, float]]:
+    def _messages(self, question: Question, near: GoalSimilarity | None) -> Iterator[tuple[RecallHit, bool]]:
         """Search the user's messages; not within a project, whose logs contain orders that were carried out."""
         if self._limits.project is None:
             index = MessageIndex(RecallQuery(text="brief"), self.scope)
             found = self._hits(index, question, near, looked_at=LOOKED_AT)
-            for hit, nearness in found:
+            for hit, far in found:
                 if hit.role == "user" and (text := entered_text(hit.text)):
-                    yield replace(hit, text=text), nearness
+                    yield replace(hit, text=text), far
 
     def _hits(
         self, index: MemoryIndex | MessageIndex, question: Question, near: GoalSimilarity | None, *, looked_at: int
-    ) -> Iterator[tuple[RecallHit, float]]:
+    ) -> Iterator[tuple[RecallHit, bool]]:
         hits = {each.hit.id: each.hit for each in search_by_words(index, question, looked_at=looked_at)}
-        added: Mapping[str, float] = {}
-        if near is not None:
-            meant, _ = search_by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
-            added = near.bonuses({each.hit.id: each.relevance for each in meant})
-            hits.update((each.hit.id, each.hit) for each in meant)
+        if near is None:
+            yield from ((hit, False) for hit in hits.values())
+            return
+        meant, _ = search_by_meaning(index, near.query, self._held, looked_at=LOOKED_AT_FOR_SOME)
+        hits.update((each.hit.id, each.hit) for each in meant)
+        held = self._held.count(self.scope.space, index.name, near.query.embedder)
+        has_all = held >= self.scope.tx.search.size(self.scope.space, index.name).documents
+        cosines = {each.hit.id: each.relevance for each in meant}
         for hit in hits.values():
-            yield hit, added.get(hit.id, 0.0)
+            # A text without a vector may be near.
+            yield hit, cosines.get(hit.id, 0.0 if has_all else near.least) < near.least
 
     def _routine_words(self, record: Record) -> frozenset[str]:
         """Words that say nothing about the subject of a run in a project, such as that it committed or ran tests."""

@@ -38,8 +38,8 @@ from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.persons import may_mean_person
 from ireneo.memories.plans import without_plans
 from ireneo.memories.ranking import (
+    ADJACENT_MEANT,
     ALIKE_MEANT,
-    ANSWERED_MEANT,
     MEANT_AT_MOST,
     NEAR_ENOUGH,
     NEWEST_OF_MATTER,
@@ -59,6 +59,7 @@ from ireneo.memories.ranking import (
     speaker_bonus,
     without_copies,
     without_duplicates,
+    words_share,
 )
 from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
@@ -85,6 +86,8 @@ _WORD = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(rf"\b{CAPITAL}[\w-]{{2,}}")
 
 
+ANSWERED_BY = 10
+"""The share of the question's words that so many results have is answered by words; vectors speak for the rest."""
 SPEAKS = 3
 """A name with fewer messages is not a speaker to ask about; it may be a heading before a colon."""
 LEAST_SHARE = 0.2
@@ -166,10 +169,12 @@ def _recall_in_transaction(
                 bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
         except EmbedderError as error:
             note = f"{BY_WORDS}{error}"
+    covered = sorted((words_share(each.parts) for each in worded[0]), reverse=True)[:ANSWERED_BY]
+    left = 1 - min(covered[-1], 1) if len(covered) == ANSWERED_BY else 1.0
     mixed = [
         each
-        for some, (near, floor) in zip(worded, meant, strict=True)
-        for each in _merge_documents(some, near, floor, question)
+        for index, some, (near, floor) in zip(indexes, worded, meant, strict=True)
+        for each in _merge_documents(index, some, near, floor, question, left)
     ]
     if asked.kind is None and question.side != "assistant":
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
@@ -532,33 +537,32 @@ async def _question_vector(resources: Resources, text: str) -> tuple[QueryVector
 
 
 def _merge_documents(
-    worded: Sequence[Document], near: Sequence[Document], floor: float, question: Question
+    index: SearchIndex,
+    worded: Sequence[Document],
+    near: Sequence[Document],
+    floor: float,
+    question: Question,
+    left: float,
 ) -> list[Document]:
-    """Merge documents found by words and by meaning, adding both relevances."""
-    found = {each.passage.number: each for each in worded}
-    over = {place_of(each.passage.number): each for each in near if each.relevance > floor}
-    for each in near:
-        passage = each.passage
-        meant = (
-            each.relevance
-            - floor
-            + sum(share * (one.relevance - floor) for one, share in _adjacent_replies(each, over))
-        )
-        counts = VECTOR_WEIGHT * meant * (1 + speaker_bonus(question, passage))
-        if counts > 0 and len(passage.text) <= MEANT_AT_MOST:
-            known = found.get(passage.number) or replace(each, relevance=0.0, parts=())
-            parts = (*known.parts, ("meaning", counts))
-            found[passage.number] = replace(known, relevance=known.relevance + counts, parts=parts)
+    """Merge documents found by words and by meaning, adding both relevances.
+
+    A vector also counts for the messages next to its own, which are often about the same, but not for an assistant's.
+    `left` is the share of the question that words leave open: where they find enough, vectors only add what is alike.
+    """
+    found = {place_of(each.passage.number): each for each in worded}
+    over = {place_of(each.passage.number): each.relevance - floor for each in near if each.relevance > floor}
+    read = {place_of(each.passage.number): replace(each, relevance=0.0, parts=()) for each in near} | found
+    for place, each in read.items():
+        meant = over.get(place, 0.0)
+        for step in (-1, 1) if index.reach and each.hit.role != "assistant" else ():
+            beside = read.get(place + step)
+            if beside is not None and beside.hit.session == each.hit.session:
+                is_reply = step == 1 and beside.hit.role == "assistant"
+                meant += (REPLY_MEANT if is_reply else ADJACENT_MEANT) * over.get(place + step, 0.0)
+        if meant > 0 and len(each.passage.text) <= MEANT_AT_MOST:
+            counts = VECTOR_WEIGHT * left**2 * meant * (1 + speaker_bonus(question, each.passage))
+            found[place] = _raise_relevance(each, "meaning", counts)
     return list(found.values())
-
-
-def _adjacent_replies(found: Document, said: Mapping[int, Document]) -> Iterator[tuple[Document, float]]:
-    """The assistant's messages right after and right before a user's message, with the weight of each for it."""
-    if found.hit.role == "user":
-        for step, share in ((1, REPLY_MEANT), (-1, ANSWERED_MEANT)):
-            one = said.get(place_of(found.passage.number) + step)
-            if one is not None and one.hit.role == "assistant" and one.hit.session == found.hit.session:
-                yield one, share
 
 
 def _hit_key(found: RecallHit) -> tuple[str, str]:

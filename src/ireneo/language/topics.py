@@ -519,6 +519,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
     equipment: Set = frozenset()  # Words for what somebody owns and works with: only things that the goal names matter
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
+    limits: Set = frozenset()  # Words for what somebody must avoid, however far a goal is from it
     asked: Patterns = BARE  # At the beginning: the goal is a question
     asks: Map = {}  # For each area of life, words of goals in it
     tells: Map = {}  # For each area, further words of facts that matter in it

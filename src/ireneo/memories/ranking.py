@@ -505,19 +505,22 @@ def rank(
     return tuple(sorted(ranked, key=lambda each: (-each.score, each.number)))
 
 
+_OF_WORDS = ("words", "words alike", "words nearby", "common words")
+
+
 def _score_passage(question: Question, found: Candidate, passage: Passage, common: float) -> Ranked:
     base = found.score + common
     own = min(found.own, found.score)
     akin = min(found.alike, own)
-    parts = [
-        ("words", own - akin),
-        ("words alike", akin),
-        ("words nearby", found.score - own),
-        ("common words", common),
-    ]
+    parts = list(zip(_OF_WORDS, (own - akin, akin, found.score - own, common), strict=True))
     parts += [(name, base * share) for name, share in _other_bonuses(question, passage)]
     kept = tuple((name, value) for name, value in parts if value)
     return Ranked(number=passage.number, score=sum(value for _, value in kept), parts=kept)
+
+
+def words_share(parts: Iterable[tuple[str, float]]) -> float:
+    """The part of a score that comes from words in or near the text, without any bonus."""
+    return sum(value for name, value in parts if name in _OF_WORDS)
 
 
 def speaker_bonus(question: Question, passage: Passage) -> float:
@@ -570,13 +573,13 @@ def _terms_and_count(text: str) -> tuple[frozenset[str], int]:
     return frozenset(read), len(read)
 
 
-VECTOR_WEIGHT = 1.5
+VECTOR_WEIGHT = 2.0
 """The weight of a cosine (only its excess over the last candidate's), relative to the share of the question's words
 that a document contains."""
 REPLY_MEANT = 0.5
-"""The same for the assistant's reply to the message, since a reply often describes it in general words."""
-ANSWERED_MEANT = 0.3
-"""The same for the assistant's message before the user's, since an answer need not repeat the question."""
+"""The weight of the assistant's reply for a message, since it often describes it in general words."""
+ADJACENT_MEANT = 0.3
+"""The same for other messages next to it."""
 MEANT_AT_MOST = 2_000
 """The vectors of longer texts (in characters) are ignored: a single vector represents no part of a long text well."""
 

@@ -2,7 +2,7 @@
 
 A goal and a memory rarely share a word: “a dinner for four” says nothing about nuts. So words are connected by areas of
 life, which are language data: what goals in an area ask for, and what is worth knowing there. An embedder, if there is
-one, adds texts that are closer to the goal than unrelated sentences.
+one, holds back texts that are no closer to the goal than unrelated sentences.
 """
 
 from __future__ import annotations
@@ -45,15 +45,10 @@ FEW = 5
 """Up to this many texts may always contain it."""
 LONG = 18
 """From this many words on a shared word may occur by chance; common words are ignored."""
-APART = -0.3
-"""The deduction for being further from the goal than most known texts."""
-FURTHER = -0.2
-"""How many deviations below known texts on other subjects count as that far."""
-ABOVE, FAR_ABOVE = (3.0, 2.0), (4.0, 3.3)
-"""How many deviations above unrelated and above known texts count as near the goal, and as near enough to serve it."""
-MOST_SUPPORT = 0.2
-"""The weight of being near; alone it isn't enough, since of texts that a small model calls near two in three are
-unrelated."""
+APART = 0.3
+"""The deduction for being no nearer to the goal than unrelated sentences are."""
+FAR = 3.0
+"""Up to how many deviations above unrelated sentences a text is that far."""
 UNRELATED = (
     "The committee will publish its report in spring.",
     "Copper conducts electricity better than iron.",
@@ -135,15 +130,6 @@ def _words_by_term(text: str) -> dict[str, str]:
             if stems := terms(piece):
                 found.setdefault(stems[0], piece)
     return found
-
-
-def embedder_bonus(above_unrelated: float, above_known: float) -> float:
-    """The bonus from an embedder, by how many standard deviations a text is nearer to the goal than others."""
-    if above_known < FURTHER:
-        return APART
-    if above_unrelated >= FAR_ABOVE[0] and above_known >= FAR_ABOVE[1]:
-        return SERVES
-    return MOST_SUPPORT * max(0.0, min(above_unrelated / ABOVE[0], above_known / ABOVE[1], 1.0))
 
 
 def is_standing_rule(text: str) -> bool:
@@ -264,12 +250,12 @@ class Purpose:
         return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
 
     def relevance(
-        self, text: str, *, common: Collection[str] = (), of_others: bool = False, nearness: float = 0.0
+        self, text: str, *, common: Collection[str] = (), of_others: bool = False, far: bool = False
     ) -> Relevance | None:
         """How well a text serves the goal; None if it doesn't.
 
         `common` are terms of many texts; `of_others` says that it is about people whom the goal doesn't name;
-        `nearness` is the bonus or deduction from an embedder.
+        `far` says that an embedder finds it far from the goal.
         """
         read = _words_by_term(text)
         if not read:
@@ -300,9 +286,9 @@ class Purpose:
             score += SAME_AREA
         elif elsewhere and self.areas and not shared:
             score -= ELSEWHERE
-        # A statement in one of the goal's areas may be far from its words.
-        score += max(nearness, 0.0) if told else nearness
-        return Relevance(score=score, why="; ".join(why) or "it is near in meaning") if score >= SERVES else None
+        # What somebody must not eat matters for a dinner, however far it is from its words.
+        score -= APART if far and not (told and not _SAYS.limits.isdisjoint(read.values())) else 0.0
+        return Relevance(score=score, why="; ".join(why)) if score >= SERVES else None
 
     def word_share(self, text: str, common: Collection[str] = ()) -> float:
         """The share of the goal's own words in a text; `common` ones only count in the goal's total."""
