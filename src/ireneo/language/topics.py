@@ -641,7 +641,6 @@ class Warned(Topic, frozen=True, kw_only=True):
     right: Patterns = WHOLE  # Anywhere: what is named is the right way
     since: Row = ()  # After a comma: a reason follows
     always: Row = ()  # Before what is to be done each time
-    old: Patterns = WHOLE  # Before something outdated, to which the failure applies
     through: Row = ()  # Before a program by which something was done
     deeds: Map = {}  # For each command, verbs that mean it
     done: Row = ()  # A verb of what was done, in forms that are no order
