@@ -76,18 +76,14 @@ class Person:
                 self._learn_names(text)
         for text in held:
             self._learn_forms(text)
-        self._pronouns = self._pronouns_of(held)
+        self._pronouns = self._pronouns_of_roles()
         self._by_role = _role_pattern(self.roles)
         self._others = _possessive_pattern(self._roles_of_others())
 
-    def _pronouns_of(self, texts: Sequence[str]) -> frozenset[str]:
-        """The pronouns that may refer to them: by their relation, or else the most frequent after the name."""
+    def _pronouns_of_roles(self) -> frozenset[str]:
+        """The pronouns that may refer to them: by their relation, or all, since those beside a name may be others'."""
         known = topic(Persons)
         female, male = (not known.female.isdisjoint(self.roles), not known.male.isdisjoint(self.roles))
-        if female == male:
-            near = [word.casefold() for text in texts if self._said.search(text) for word in _WORD.findall(text)]
-            she, he = (sum(word in each for word in near) for each in (known.she - known.they, known.he))
-            female, male = she > he, he > she
         if female == male:
             return known.she | known.he | known.they
         return known.she if female else known.he
