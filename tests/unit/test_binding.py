@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.binding import generality, is_general_ruling, name_speaker
+from ireneo.lessons.binding import generality, is_general_ruling
 from ireneo.lessons.rule_weights import RULES, weight
 
 RULED = """\
@@ -335,21 +335,6 @@ def test_what_happened_and_how_it_looks_is_no_rule(said: str) -> None:
 @pytest.mark.parametrize("said", HELD)
 def test_how_all_of_a_kind_is_done_is_one(said: str) -> None:
     assert is_general_ruling(said)
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("I'll restart the relay myself.", "Leave it to the user: “I'll restart the relay myself.”"),
-        ("I don't love having rows in the root.", "The user: “I don't love having rows in the root.”"),
-        ("On changing `rows.py`: “I want it typed”", "The user on changing `rows.py`: “I want it typed”"),
-        ("Ich will keine Zeilen im Stamm.", "The user: “Ich will keine Zeilen im Stamm.”"),
-        ("On `git add x`: “don't check this in”", "On `git add x`: “don't check this in”"),
-        ("Keep functions small; iterate.", "Keep functions small; iterate."),
-    ],
-)
-def test_who_does_not_know_whose_words_they_are_is_told(said: str, told: str) -> None:
-    assert name_speaker(said) == told
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from ireneo.engine.scope import is_visible_project, open_projects, without_words
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
-from ireneo.lessons.binding import name_speaker
 from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     TWICE,
@@ -472,11 +471,4 @@ def _allot_lines(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ..
         taken[max(SECTIONS[1:], key=lambda name: taken[name])] -= 1
     for name in SECTIONS:
         taken[name] += min(len(parts[name]) - taken[name], MOST_LINES - sum(taken.values()))
-    return tuple((name, tuple(map(_for_other_readers, parts[name][: taken[name]]))) for name in SECTIONS if taken[name])
-
-
-def _for_other_readers(lesson: Lesson) -> Lesson:
-    """A lesson for other readers: a ruling about the user names the user, unless it was reviewed."""
-    if not lesson.is_ruling or lesson.reviewed:
-        return lesson
-    return replace(lesson, lesson=name_speaker(lesson.lesson))
+    return tuple((name, tuple(parts[name][: taken[name]])) for name in SECTIONS if taken[name])

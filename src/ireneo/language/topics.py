@@ -375,7 +375,6 @@ class Binding(Topic, frozen=True, kw_only=True):
     limits_edit: Patterns = BARE  # At the beginning: what the edit at hand is not to touch
     of_display: Patterns = UNDOTTED  # Anywhere: how a product looks
     of_moment: Patterns = UNDOTTED  # Anywhere: it refers to the current moment, or to what was said before
-    of_speaker: Patterns = UNDOTTED  # Anywhere: the speaker, as subject or object
     happened: Patterns = UNDOTTED  # Anywhere: what a program did when the user tried it
     each_time: Patterns = UNDOTTED  # Anywhere in an order: how often it is to be followed
     when_making: Patterns = BARE  # At the beginning: what is required when things of a kind are made

@@ -413,18 +413,6 @@ def split_clauses(sentence: str) -> list[str]:
     return [each.strip() for each in _CLAUSE.split(_without_asides(sentence)) if each.strip()]
 
 
-def name_speaker(ruling: str) -> str:
-    """Name the speaker of `ruling` if its words refer to the speaker, for readers who don't know who spoke."""
-    about = ABOUT.match(ruling)
-    words = ruling[about.end() :] if about else ruling
-    if not _SAYS.of_speaker.search(words) or (about is None and "“" in ruling):
-        return ruling
-    if about is not None:
-        return f"The user {ruling[:1].lower()}{ruling[1:]}"
-    lead = "Leave it to the user" if _FORMS.runs_itself.match(words) else "The user"
-    return f"{lead}: “{ruling}”"
-
-
 def forbids(ruling: str) -> bool:
     """Whether a ruling begins with a ban."""
     first = _first_sentence_clauses(ruling)[:1]

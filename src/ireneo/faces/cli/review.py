@@ -310,11 +310,10 @@ def with_block(text: str, block: str, newline: str, path: Path) -> str:
 
 
 def _line(lesson: Lesson) -> str:
-    seen = f" ({lesson.standing.partition(';')[0]})" if lesson.standing and lesson.seen > 1 else ""
     told = _harmless(_HOME.sub("", lesson.lesson)).rstrip(".")
     if lesson.is_ruling and not lesson.reviewed and "“" not in told:
         told = f"“{told}”"  # These are the user's words, and “I” is the user.
-    return f"- {told}{seen}"
+    return f"- {told}"
 
 
 def _harmless(text: str) -> str:
