@@ -355,7 +355,8 @@ def _past_texts(
     texts = best_of(nodes)
     if not mostly_model_written(texts):
         # Rules only select sentences, so the newest ages are shown as finely as there is room for blocks.
-        nodes = path.opened(nodes, _full_blocks(options))
+        room = int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE)
+        nodes = path.opened(nodes, room // TOLD_TOKENS)
         texts = best_of(nodes)
     if not any(map(is_model_written, texts)):
         return tuple(texts)
@@ -386,11 +387,6 @@ def overview_room(path: StoryPath, options: ContextOptions) -> int:
     before = _items_before_past(story, options, teller)
     frame = MESSAGE_TOKENS + NOTES_TOKENS + options.count(header(texts[0])) + 1 if texts else 0
     return options.budget - sum(each.tokens for each in before) - _live_room(texts, options) - frame
-
-
-def _full_blocks(options: ContextOptions) -> int:
-    """The number of blocks that can be shown in full."""
-    return int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
 
 
 def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
@@ -507,7 +503,9 @@ def _items_before_past(
     story: StoryState, options: ContextOptions, teller: StoryTextCache, unsaid: Sequence[Message] = ()
 ) -> list[ContextItem]:
     """The items before the past: system messages, pins and open threads, the cast."""
-    before = _system_items(story.system, int(options.budget * SYSTEM_SHARE), options)
+    room = int(options.budget * SYSTEM_SHARE)
+    slots = slots_within(story.system, room, options.count, floor=WORDS_FLOOR)
+    before = fill_slots(slots, room, options.statements) if slots else []
     pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known), unsaid)
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
@@ -526,11 +524,6 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
-
-
-def _system_items(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
-    slots = slots_within(messages, room, options.count, floor=WORDS_FLOOR)
-    return fill_slots(slots, room, options.statements) if slots else []
 
 
 def _whole_story(story: StoryState, options: ContextOptions) -> Summary:

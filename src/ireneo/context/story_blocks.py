@@ -195,36 +195,24 @@ class _BlockFiller:
 
     def _pieces(self, number: int) -> Iterator[_StoryPiece]:
         node = self.nodes[number]
-        if is_model_written(node):
-            yield from self._model_pieces(number)
-            return
+        told = is_model_written(node)
         for section, line in self._sentences(node):
-            said = frozenset(terms(line.text))
-            weight = line.weight
-            if is_recap(line):
+            said = frozenset() if told else frozenset(terms(line.text))
+            weight = line_worth(line, node) if told else line.weight
+            if not told and is_recap(line):
                 # A later recap often begins like the earlier ones.
                 new = OLD + (1 - OLD) * len(said - self.recapped) / max(len(said), 1)
                 weight = RECAPPED * passage_size(line.text) * new**2
                 self.recapped |= said
+            place = 0 if told else line.placed_at - node.first_position
             yield _StoryPiece(
                 node=number,
                 cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
-                period=self._period(number, line),
+                period=place * self.periods[number] // max(node.messages, 1),
                 own=weight * self.strategy.worth(section),
                 terms=said,
             )
-
-    def _model_pieces(self, number: int) -> Iterator[_StoryPiece]:
-        """The sentences of a model's text, by the worth that it gave them."""
-        for section, line in self._sentences(self.nodes[number]):
-            own = line_worth(line, self.nodes[number]) * self.strategy.worth(section)
-            cost = self._cost(" " + self.strategy.say(section, line, ()))
-            yield _StoryPiece(node=number, cost=cost, line=line, own=own)
-
-    def _period(self, number: int, line: Line) -> int:
-        node = self.nodes[number]
-        return (line.placed_at - node.first_position) * self.periods[number] // max(node.messages, 1)
 
     def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
         for section in self.strategy.sections(node.level):

@@ -283,7 +283,10 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     speakers = authors(each.author)
     own = speakers[0] if len(speakers) == 1 and not each.narrated else ""
     if own:
-        _count_characters(each, own, found)
+        # The characters whom an author claims to play, or as whom they speak.
+        for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
+            if (match := pattern.search(each.text)) and (name := _matched_name(match, "x", each)):
+                found.answers[name][own] += times
     presented = before is not None and bool(own) and _is_introduction(before)
     for name, what in _descriptions(each):
         sure = each.sure or what[1] or presented or bool(own and _is_introduction(each))
@@ -291,13 +294,6 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
     _record_fates(each, found)
     if (len(each.text.split()) >= FEWEST or own) and not each.words.isdisjoint(_SAYS.called):
         _record_aliases(each, heard, found)
-
-
-def _count_characters(each: _CastSentence, author: str, found: _CastFindings) -> None:
-    """Count the characters whom an author claims to play, or as whom they speak."""
-    for pattern, times in ((_plays(), PLAYS), (_introduces(), INTRODUCES)):
-        if (match := pattern.search(each.text)) and (name := _matched_name(match, "x", each)):
-            found.answers[name][author] += times
 
 
 def _record_fates(each: _CastSentence, found: _CastFindings) -> None:
