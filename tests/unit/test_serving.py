@@ -11,7 +11,7 @@ from tests.property.invariants.houses import opened
 
 import ireneo.sync
 from ireneo import Draft, Memory
-from ireneo.log.message import Text
+from ireneo.log.message import Call, Result, Text
 from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.serving import Purpose, informative_sentences, is_about_answers, is_standing_rule, rule_applies
@@ -192,6 +192,21 @@ async def test_what_was_taken_back_since_is_told_in_its_place() -> None:
         _, late = await say(memory, "I can't have gluten at all.", "The test was wrong, so gluten is back on my plate.")
         lines = (await memory.brief(goal="Plan a breakfast")).lines
         assert [line.id for line in lines] == [late]
+
+
+@pytest.mark.parametrize(("called", "quoted"), [(False, 1), (True, 0)])
+async def test_in_a_project_talk_is_quoted_and_an_agent_s_run_is_not(called: bool, quoted: int) -> None:
+    run = (
+        Draft(role="assistant", parts=(Call(id="a", name="bash", arguments={"command": "ls"}),)),
+        Draft(role="tool", parts=(Result(call_id="a", parts=(Text(text="Makefile"),)),)),
+    )
+    async with opened() as (_, memory):
+        session = await memory.session("talk", project="quay")
+        text = "Since Tuesday Odile's bakery delivers no rye bread to us any more."
+        await session.append([Draft(role="user", parts=(Text(text=text),)), *(run if called else ())])
+        await memory.learn()
+        found = (await memory.brief(project="quay", goal="Order bread from the bakery")).lines
+        assert len(found) == quoted, texts(found)
 
 
 def test_questions_and_requests_tell_nothing() -> None:

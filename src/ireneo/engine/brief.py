@@ -639,13 +639,14 @@ class BriefSearch:
                 yield record, far
 
     def _messages(self, question: Question, near: GoalSimilarity | None) -> Iterator[tuple[RecallHit, bool]]:
-        """Search the user's messages; not within a project, whose logs contain orders that were carried out."""
-        if self._limits.project is None:
-            index = MessageIndex(RecallQuery(text="brief"), self.scope)
-            found = self._hits(index, question, near, looked_at=LOOKED_AT)
-            for hit, far in found:
-                if hit.role == "user" and (text := entered_text(hit.text)):
-                    yield replace(hit, text=text), far
+        """Search the user's messages; within a project not those of agents' runs, whose orders were carried out."""
+        index = MessageIndex(RecallQuery(text="brief"), self.scope)
+        found = [each for each in self._hits(index, question, near, looked_at=LOOKED_AT) if each[0].role == "user"]
+        sessions = sorted({hit.session for hit, _ in found}) if self._limits.project is not None else []
+        runs = {each.session for each in self.scope.tx.runs.get(self.scope.space, sessions) if each.calls}
+        for hit, far in found:
+            if hit.session not in runs and (text := entered_text(hit.text)):
+                yield replace(hit, text=text), far
 
     def _hits(
         self, index: MemoryIndex | MessageIndex, question: Question, near: GoalSimilarity | None, *, looked_at: int
