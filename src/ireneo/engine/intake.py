@@ -89,7 +89,7 @@ _NEXT = timedelta(microseconds=1)
 """The assumed time between two facts that were stated in one stretch."""
 
 _NUMBERS = lazy_re(r"^[^\S\n]*(\d{1,3}\.)(?=\s)", re.M)
-_NARRATED = lazy_re(r"(?<![\w*])\*[^*\n]{3,}\*(?![\w*])|[\"“„«][^\"”“»\n]{12,}[.!?,…–—-]+[\"”“»]")
+_NARRATED = lazy_re(r"(?<![\w*])\*[^*\n]{3,}\*(?![\w*])|[\"“„«][^\"“”„«»\n]{13,}+(?<=[.!?,…–—-])[\"”“»]")
 """An act between asterisks, or speech between quotation marks: the writing of a play."""
 _LOG = logging.getLogger("ireneo")
 _Voices: TypeAlias = dict[SessionKey, Set[str]]

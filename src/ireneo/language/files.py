@@ -62,13 +62,14 @@ class Patterns(tuple[str, ...]):
     split: Callable[..., list[str]]
     sub: Callable[..., str]
     pattern: str
-    _around: str
-    _flags: int
+    _around: str = "{}"
+    _flags: int = re.IGNORECASE
 
     def __new__(cls, around: str = "{}", flags: int = re.IGNORECASE, *, rows: Iterable[str] = ()) -> Patterns:
         """`rows` with what stands around them."""
         made = super().__new__(cls, rows)
-        made._around, made._flags = around, flags
+        if (around, flags) != (cls._around, cls._flags):
+            made._around, made._flags = around, flags
         return made
 
     def __getattr__(self, name: str) -> object:
