@@ -97,39 +97,6 @@ def test_an_item_goes_before_the_first_that_it_replaces() -> None:
     assert move_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
 
 
-async def test_what_a_first_hit_names_is_looked_for_again_and_the_newest_change_of_it_goes_behind_the_answers(
-    tmp_path: Path,
-) -> None:
-    async with opened(tmp_path) as memory:
-        await told(
-            memory,
-            "I have Otto. A dachshund of fourteen with opinions.",
-            "The kiln is warm.",
-            "Otto died on Wednesday.",
-            "Otto had a blue lead.",
-        )
-        answer, change, *_ = await memory.recall("Do I have a dachshund?", explain=True)
-        assert "fourteen" in answer.text
-        assert "died" in change.text
-        assert dict(change.parts)["changes a first hit"] > 0
-        assert sum(value for _, value in change.parts) == pytest.approx(change.score)
-        assert "fourteen" in await first(memory, "Did I use to have a dachshund?")
-
-
-async def test_what_changed_of_a_name_stands_before_nothing_that_has_the_words_of_the_question(tmp_path: Path) -> None:
-    async with opened(tmp_path) as memory:
-        await told(
-            memory,
-            "My friend Rosa and I want to go to Malta. She rows in a club.",
-            "The kiln is warm.",
-            "Rosa and I fell out. Malta is off.",
-            "I row on Mondays.",
-        )
-        found = [each.text for each in await memory.recall("When do I go rowing?", explain=True) if each.parts]
-    places = [next(at for at, text in enumerate(found) if words in text) for words in ("Mondays", "fell out")]
-    assert places == sorted(places)
-
-
 async def test_common_words_of_german_name_nothing_that_is_looked_for_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(
@@ -224,22 +191,6 @@ def test_what_is_remembered_to_be_untrue_is_found(tmp_path: Path) -> None:
     with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
         memory.remember("I'm not allergic to nuts.")
         assert [hit.text for hit in memory.recall("Am I allergic to nuts?")] == ["I'm not allergic to nuts."]
-
-
-def test_what_changed_is_found_by_the_one_word_that_only_both_have(tmp_path: Path) -> None:
-    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
-        session = memory.session("chat")
-        said = (
-            "i study sociology, third year",
-            "what goes with leeks?",
-            "sociology is over, it's social work instead now",
-        )
-        for number, text in enumerate(said):
-            at = MAY + number * MONTH
-            answer = {"role": "assistant", "content": "All right.", "timestamp": at.isoformat()}
-            session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}, answer])
-        found = [hit.text for hit in memory.recall("What do I study?", limit=2)]
-    assert found == [said[0], said[2]]
 
 
 def test_what_says_that_something_ended_goes_before_it(tmp_path: Path) -> None:

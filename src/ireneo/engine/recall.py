@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -25,9 +24,9 @@ from ireneo.engine.searching import (
     vectors_of,
 )
 from ireneo.errors import EmbedderError, SessionNotFound
-from ireneo.language.files import CAPITAL, topic
+from ireneo.language.files import topic
 from ireneo.language.spoken import Facts
-from ireneo.language.topics import Names, Questions
+from ireneo.language.topics import Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
@@ -64,7 +63,6 @@ from ireneo.memories.ranking import (
 from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import informative_sentences
-from ireneo.memories.wording import distinctive_words as telling_words
 from ireneo.memories.wording import unquoted_words as own_words_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
@@ -83,7 +81,6 @@ TELLS_NOTHING = 0.3
 TAKEN_BACK = 0.5
 """Factor for a message that the next one takes back or corrects."""
 _WORD = lazy_re(r"[^\W\d_]+")
-_NAME = lazy_re(rf"\b{CAPITAL}[\w-]{{2,}}")
 
 
 ANSWERED_BY = 10
@@ -95,17 +92,6 @@ LEAST_SHARE = 0.2
 SPARE, LEAST_RANKED = 2, 20
 """How many times more hits than wanted are ranked, since some repeat others; and the fewest, since the first ones must
 not depend on how many are wanted."""
-RENEWED = 3
-"""For how many hits a newer message is searched that changes what they say."""
-ANSWERS_TOO = 0.5
-"""From this share of a hit's score on other hits answer about as well, and stay before a message that changes the
-hit."""
-RARE = 8
-"""A word in at most this many messages is rare: two such words show that two messages are about the same."""
-OF_THESE_TWO = 2
-"""A word in at most this many messages shows alone that they are about the same, since there are no others."""
-OF_ONE_NAME = 3
-"""A name in at most this many messages shows that alone."""
 FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
 ONLY_MEANT = 1
@@ -186,8 +172,6 @@ def _recall_in_transaction(
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
-        if isinstance(indexes[0], MessageIndex):
-            found = _with_changes(indexes[0], question, found, 0.0 if meaning is None else NEAR_ENOUGH)
         found = _newer_first(scope, question, found, asked)
         found = _with_ends(scope, question, found, asked)
     return RecallResults(_choose_hits(found, question, asked, resources), note)
@@ -405,73 +389,6 @@ def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
     if told and not any(each.holds for each in told):
         return True
     return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
-
-
-def _with_changes(index: MessageIndex, question: Question, found: Sequence[RecallHit], least: float) -> list[RecallHit]:
-    """Add, for each of the first hits, the newest message about a change, after the hits that answer about as well.
-
-    "I have Otto" answers "do I have a pet", and "Otto died" shares no word with the question. So the words of a hit
-    that are not in the question are also searched for. Only messages with at least the share `least` of the hit's score
-    count. The words that such a message shares with a hit may be irrelevant, so it goes before no hit with the
-    question's own words or meaning.
-    """
-    scores = {_hit_key(each): each.score for each in found}
-    asked = {term for term, _ in question.terms}
-    first = [each for each in found[:RENEWED] if each.role == "user" and each.at and len(each.text) <= SHORT_REPLY]
-    first = [each for each in first if _matches_itself(question, each)]
-    said = {_hit_key(each): frozenset(telling_words(each.text)) - asked for each in first}
-    named = {each: _name_terms(hit.text) & said[each] for each, hit in zip(said, first, strict=True)}
-    search, space = index.scope.tx.search, index.scope.space
-    looked = sorted(frozenset[str]().union(*said.values()))
-    counts = search.count(space, index.name, looked, RARE + 1) if looked else {}
-    rare = [term for term in looked if 1 < counts.get(term, 0) <= RARE]
-    numbers = index.within(search.postings(space, index.name, rare)) if rare else {}
-    ordered = list(found)
-    for hit in first:
-        shared = Counter[int]()
-        for term in said[_hit_key(hit)] & numbers.keys():
-            # A name in many messages belongs to somebody who is mentioned often.
-            tells = 1 + (counts[term] <= (OF_ONE_NAME if term in named[_hit_key(hit)] else OF_THESE_TWO))
-            shared.update(dict.fromkeys(map(place_of, numbers[term]), tells))
-        places = [place for place, times in shared.items() if times > 1]
-        newer = [
-            each.hit
-            for each in index.read(places).values()
-            if each.hit.role == "user" and each.hit.at and hit.at and each.hit.at > hit.at
-            if each.hit.author == hit.author and len(each.hit.text) <= SHORT_REPLY and mentions_change(each.hit.text)
-            if scores.get(_hit_key(each.hit), 0.0) >= least * hit.score
-        ]
-        best = max(newer, key=lambda each: (each.at, each.id), default=None)
-        if best is not None:
-            ordered = _insert_change(question, ordered, best, hit.score)
-    return ordered
-
-
-def _insert_change(
-    question: Question, ordered: Sequence[RecallHit], changes: RecallHit, score: float
-) -> list[RecallHit]:
-    """Insert a message of `score` that changes one of the hits, after those that answer about as well."""
-    answer = [
-        at for at, each in enumerate(ordered) if each.score >= ANSWERS_TOO * score and _matches_itself(question, each)
-    ]
-    place = answer[-1] + 1 if answer else 0
-    known = next((each for each in ordered if _hit_key(each) == _hit_key(changes)), changes)
-    if known in ordered[:place]:
-        return list(ordered)
-    more = max(ordered[place - 1].score if place else score, known.score) - known.score
-    moved = replace(known, score=known.score + more, parts=(*known.parts, ("changes a first hit", more)))
-    return [*ordered[:place], moved, *(each for each in ordered[place:] if each is not known)]
-
-
-def _matches_itself(question: Question, hit: RecallHit) -> bool:
-    """Whether a hit itself contains words of the question or their meaning, and isn't only near them."""
-    return bool(matched_terms(question, hit.text)) or "meaning" in dict(hit.parts)
-
-
-def _name_terms(text: str) -> frozenset[str]:
-    """The terms of a text that are written like names."""
-    found = (each for each in _NAME.findall(text) if each.casefold() not in topic(Names).none)
-    return frozenset(term for each in found for term in terms(each))
 
 
 def _contains_hit(hits: Sequence[RecallHit], hit: RecallHit) -> bool:
