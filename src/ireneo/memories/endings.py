@@ -199,12 +199,12 @@ class _ChangeReader:
         yield from self._corrected_figure()
 
     def _corrected_figure(self) -> list[Record]:
-        """The memory with another figure, if it is corrected: "it got moved, Saturday"."""
-        told = _numbers_of(self.words) if has_cue("put_right", self.words) else set()
-        others = [(each, _numbers_of(comparable_words(each.text))) for each, _ in self.held if told]
-        others = [(each, theirs) for each, theirs in others if theirs and not told & theirs]
-        today = [each for each, _ in others if each.at.date() == self.draft.at.date()]
-        return sorted(today, key=lambda each: each.recorded)[-1:]
+        """The memory of the same day with another figure of the same kind, if it is corrected."""
+        told = dict(_numbers_of(self.words)) if has_cue("put_right", self.words) else {}
+        today = [each for each, _ in self.held if told and each.at.date() == self.draft.at.date()]
+        others = [(each, dict(_numbers_of(comparable_words(each.text)))) for each in today]
+        found = [each for each, had in others if any(had[kind] != told[kind] for kind in told.keys() & had.keys())]
+        return sorted(found, key=lambda each: each.recorded)[-1:]
 
     def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
         """Whether a memory says that the speaker does what these verbs say."""
@@ -218,6 +218,9 @@ class _ChangeReader:
         found = []
         for each, words in self.held:
             hit = self._shared_terms(named, words)
+            if each.attribute == "manner" and not (back or self.draft.attribute == "manner"):
+                # What is told of one's life ends no wish for answers.
+                continue
             if each.id in kin:
                 # A daughter who dropped out keeps her name.
                 continue
