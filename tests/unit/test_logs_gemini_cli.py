@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.codex import GeminiCli
 from ireneo.formats.logs.format import LoggedSession
+from ireneo.formats.logs.gemini_cli import GeminiCli
 from ireneo.log.message import Call, Text, Thinking
 
 ABOUT: dict[str, object] = {"sessionId": "g-1", "projectHash": "ab12", "startTime": "2026-03-01T09:00:00Z"}

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.codex import Pi
 from ireneo.formats.logs.format import LoggedSession
+from ireneo.formats.logs.pi import Pi
 from ireneo.log.message import Call, Media, Opaque, Text, Thinking
 
 HEADER: dict[str, object] = {

@@ -1,10 +1,9 @@
-"""JSON logs of command-line agents: Codex, pi and Gemini CLI.
+"""Codex: the rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``.
 
-Codex has rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``. Each line is an envelope `{timestamp, type, payload}`;
-the conversation is in the `response_item` lines, items of OpenAI's Responses API. Older rollouts have the items
-without the envelope, after a first line about the session. `event_msg` lines repeat the items for the screen; only
-what no item has (an exit code, a rewind) is used. A `compacted` line is Codex's own summary. A rewind
-(`thread_rolled_back`) makes a branch.
+Each line is an envelope `{timestamp, type, payload}`; the conversation is in the `response_item` lines, items of
+OpenAI's Responses API. Older rollouts have the items without the envelope, after a first line about the session.
+`event_msg` lines repeat the items for the screen; only what no item has (an exit code, a rewind) is used. A `compacted`
+line is Codex's own summary. A rewind (`thread_rolled_back`) makes a branch.
 
 Written from openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand.
 Compressed rollouts (`.jsonl.zst`) are not read, and messages between agents are only recorded.
@@ -13,7 +12,7 @@ Compressed rollouts (`.jsonl.zst`) are not read, and messages between agents are
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -22,14 +21,14 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, role_of_item
-from ireneo.formats.logs.documents import Document, Found, LogReader, documents, entry_runs, parse_line
-from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
-from ireneo.formats.values import mapping, objects, parse_time, string, without
-from ireneo.log.calls import derive_failed, runs_program
-from ireneo.log.message import Call, Draft, Media, Opaque, Origin, Part, Result, Role, Text, Thinking, opens_turn
+from ireneo.formats.logs.documents import Document, Found, LogReader, entry_runs, parse_line
+from ireneo.formats.logs.format import LogFault, SessionBuilder
+from ireneo.formats.values import mapping, parse_time, string, without
+from ireneo.log.calls import derive_failed
+from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.patterns import lazy_re
 
-CODEX = "codex"
+FORMAT = "codex"
 ITEM = "response_item"
 META = "session_meta"
 _BARE = {
@@ -162,7 +161,7 @@ _DOUBLED |= {"exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_se
 class _Rollout:
     def __init__(self) -> None:
         self.id: str | None = None
-        self.builder = SessionBuilder(CODEX)
+        self.builder = SessionBuilder(FORMAT)
         self._begun = False
         self._reply: list[tuple[_RolloutLine, dict[str, object]]] = []
         """The items of the reply that is being read."""
@@ -299,7 +298,7 @@ _LOOKED_AT = 20
 class Codex(LogReader):
     """Codex's rollouts; a file is one session."""
 
-    name = CODEX
+    name = FORMAT
     chat = RESPONSES
 
     def recognises(self, sample: bytes) -> bool:
@@ -327,439 +326,3 @@ def _is_bare(line: bytes) -> bool:
     if not isinstance(value, dict) or "payload" in value or not _is_line(value):
         return False
     return value.get("type") != "message" or b'"input_text"' in line or b'"output_text"' in line
-
-
-# pi's sessions: JSON lines, the first of which describes the session; the entries of newer ones name their parents.
-
-PI = "pi"
-_SUMMARIES = ("compaction", "branch_summary", "compactionSummary", "branchSummary")
-_INJECTED = ("custom_message", "custom", "hookMessage")
-_SIGNERS = {"anthropic-messages": "anthropic"}
-"""By the interface that was used: the chat format whose provider signed a reply's thinking."""
-_BROKEN_OFF = ("aborted", "error")
-
-
-def _draft_of(entry: Document) -> tuple[Draft | None, str | None]:
-    """Read an entry: its draft, or None for a note; and its fault, which completes "Line 3 …"."""
-    kind = entry.get("type")
-    if kind == "message":
-        message = mapping(entry.get("message"))
-        role = string(message.get("role")) or ""
-    elif kind in _SUMMARIES or kind == "custom_message":
-        message, role = entry, str(kind)
-    else:
-        return None, None
-    speaker, parts, origin = _role_and_parts(role, message)
-    if parts:
-        at, name = parse_time(entry.get("timestamp")), string(entry.get("id"))
-        return Draft(role=speaker, parts=tuple(parts), origin=origin, at=at, source_id=name), None
-    # An empty message is not a fault if a reply was broken off before its first word.
-    silent = role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
-    return None, None if silent else "holds no message that can be read; it was kept aside."
-
-
-def _role_and_parts(role: str, message: Document) -> tuple[Role, list[Part], Origin]:
-    if role in _SUMMARIES:
-        return "user", _texts(message.get("summary")), "summary"
-    if role in (*_INJECTED, "user"):
-        return "user", _blocks(message.get("content")), "spoken" if role == "user" else "injected"
-    if role == "bashExecution":
-        return "user", _texts(_user_command(message)), "injected"
-    if role == "toolResult":
-        return "tool", _result(message), "spoken"
-    parts = _reply(message) if role == "assistant" else []
-    if not parts and role == "assistant" and (error := string(message.get("errorMessage"))):
-        return "assistant", [Text(text=error)], "injected"
-    return "assistant", parts, "spoken"
-
-
-def _texts(value: object) -> list[Part]:
-    text = string(value)
-    return [Text(text=text)] if text and text.strip() else []
-
-
-def _blocks(content: object) -> list[Part]:
-    if isinstance(content, str):
-        return _texts(content)
-    return [part for block in objects(content) if (part := _read_block(block)) is not None]
-
-
-def _read_block(block: dict[str, object]) -> Text | Media | Opaque | None:
-    match block.get("type"):
-        case "text":
-            text = string(block.get("text"))
-            return Text(text=text) if text and text.strip() else None
-        case "image":
-            kind = string(block.get("mimeType")) or "application/octet-stream"
-            return Media(media_type=kind, data=string(block.get("data")))
-    return Opaque(format=PI, payload=block)
-
-
-def _reply(message: Document) -> list[Part]:
-    content = message.get("content")
-    if isinstance(content, str):
-        return _texts(content)
-    whole = message.get("stopReason") not in _BROKEN_OFF
-    signer = _SIGNERS.get(str(message.get("api"))) if whole else None
-    parts = [_reply_block(block, signer) for block in objects(content)]
-    return [part for part in parts if part is not None]
-
-
-def _reply_block(block: dict[str, object], signer: str | None) -> Part | None:
-    match block.get("type"):
-        case "thinking":
-            return _read_thinking(block, signer)
-        case "toolCall":
-            given = block.get("arguments")
-            arguments = given if isinstance(given, dict | str) else {}
-            name, call = string(block.get("name")), string(block.get("id"))
-            if name and call:
-                return Call(id=call, name=name, arguments=arguments)
-            return Opaque(format=PI, payload=block)
-    return _read_block(block)
-
-
-def _read_thinking(block: Document, signer: str | None) -> Thinking | None:
-    text = string(block.get("thinking")) or ""
-    signature = string(block.get("thinkingSignature")) if signer else None
-    if block.get("redacted"):
-        return Thinking(sealed=signature, format=signer) if signature else None
-    if not text.strip() and not signature:
-        return None
-    return Thinking(text=text, signature=signature, format=signer if signature else None)
-
-
-def _result(message: Document) -> list[Part]:
-    call, content = string(message.get("toolCallId")), message.get("content")
-    if call is None:
-        return []
-    given = objects([{"type": "text", "text": content}] if isinstance(content, str) else content)
-    result = Result(call_id=call, parts=tuple(part for block in given if (part := _read_block(block)) is not None))
-    flag = message.get("isError")
-    return [replace(result, failed=flag if isinstance(flag, bool) else derive_failed(result.text))]
-
-
-def _user_command(message: Document) -> str | None:
-    """Describe a command that the user ran, in the words that pi uses towards the model."""
-    command = string(message.get("command"))
-    if command is None:
-        return None
-    output = string(message.get("output"))
-    text = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
-    code = message.get("exitCode")
-    if message.get("cancelled"):
-        text += "\n\n(command cancelled)"
-    elif isinstance(code, int) and code != 0:
-        text += f"\n\nCommand exited with code {code}"
-    return text
-
-
-class _PiTree:
-    """Builds the tree of one session from its entries."""
-
-    def __init__(self, header: Document, faults: list[LogFault]) -> None:
-        self.header = header
-        self._faults = faults
-        self.builder = SessionBuilder(PI, *([header] if header else []))
-        self._node_of: dict[str, int | None] = {}
-        """The node of each entry, or the node at which the entry was noted."""
-
-    def add(self, entry: dict[str, object], number: int) -> None:
-        name = string(entry.get("id"))
-        if name is not None and name in self._node_of:
-            self._faults.append(line_fault(number, "has the id of an earlier entry; it was left out."))
-            return
-        parent = self.builder.head
-        if "parentId" in entry:
-            follows = string(entry.get("parentId"))
-            if follows is None or follows in self._node_of:
-                parent = None if follows is None else self._node_of[follows]
-            else:
-                what = "follows an entry that is not there; it was put behind the one before it."
-                self._faults.append(line_fault(number, what))
-        draft, fault = _draft_of(entry)
-        if fault:
-            self._faults.append(line_fault(number, fault))
-        self.builder.head = parent
-        if draft is None:
-            self.builder.note(entry, at=parent)
-        else:
-            # The header, which is recorded with the first message, has the directory as well.
-            cwd = string(self.header.get("cwd")) if self.builder.nodes else None
-            self.builder.add(draft, entry, turns_in=cwd)
-        if name is not None:
-            self._node_of[name] = self.builder.head
-
-
-_RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
-
-
-class Pi(LogReader):
-    """pi's `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`."""
-
-    name = PI
-    chat = "anthropic"
-
-    def recognises(self, sample: bytes) -> bool:
-        """Whether `sample` begins with pi's header or, where that was lost, holds results as only pi writes them."""
-        sample = sample.lstrip()
-        if not sample.startswith(b"{"):
-            return False
-        values, _ = parse_line(sample.split(b"\n", 1)[0], 1)
-        return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
-
-    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
-        # A file may hold several sessions, one after the other.
-        tree = _PiTree({}, faults)
-        for number, text in enumerate(lines, 1):
-            values, found = parse_line(text, number)
-            faults += found
-            for value in values:
-                if not isinstance(value, dict):
-                    faults.append(line_fault(number, "is JSON, but no object; it was left out."))
-                elif value.get("type") == "session":
-                    yield [string(tree.header.get("id")) or name], tree.builder
-                    tree = _PiTree(value, faults)
-                else:
-                    tree.add(value, number)
-        yield [string(tree.header.get("id")) or name], tree.builder
-
-
-def _is_header(value: object) -> bool:
-    if not isinstance(value, dict) or value.get("type") != "session" or not string(value.get("id")):
-        return False
-    return any(string(value.get(key)) for key in ("timestamp", "cwd"))
-
-
-# Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are appended to and rewound. A message
-# that is written again under its id replaces the older version. A checkpoint (`$set`) lists the messages that the tool
-# goes on with after a compaction: known ones stay where they are, and new ones, mainly the summary, are appended.
-
-GEMINI_CLI = "gemini-cli"
-_SUMMARY = "<state_snapshot>"
-"""Marks the summary of a compacted chat."""
-_FAILED_STATES = ("error", "cancelled")
-_DONE = ("success", *_FAILED_STATES)
-
-
-def _drafts_of(raw: Document, answered: set[str], *, checkpoint: bool) -> list[Draft]:
-    """Read a message: none, one draft, or a reply and the results of its calls.
-
-    `answered` collects the ids of the calls whose results were read. In a checkpoint the tool itself speaks.
-    """
-    said = _parts(raw.get("content"))
-    at, name = parse_time(raw.get("timestamp")), string(raw.get("id"))
-    role: Role = "assistant" if raw.get("type") == "gemini" else "user"
-    origin: Origin = "injected" if checkpoint else "spoken"
-    results = [part for part in said if isinstance(part, Result)]
-    last = at
-    if role == "assistant":
-        noted = objects(raw.get("toolCalls"))
-        calls = [call for each in noted if (call := _call(each)) is not None]
-        parts: Sequence[Part] = [*_worded(raw, said, {call.id for call in calls}), *calls]
-        by_id = {call.id: call for call in calls}
-        results = [result for each in noted if parts and (result := _tool_result(each, by_id))]
-        last = max((time for each in noted if (time := parse_time(each.get("timestamp"))) is not None), default=at)
-    else:
-        parts = [part for part in said if isinstance(part, (Text, Media, Opaque))]
-        if any(isinstance(part, Text) and _SUMMARY in part.text for part in parts):
-            origin = "summary"
-        elif raw.get("type") != "user":
-            origin = "injected"
-    results = [result for result in results if result.call_id not in answered]
-    answered.update(result.call_id for result in results)
-    words = [Draft(role=role, parts=tuple(parts), origin=origin, at=at, source_id=name)] if parts else []
-    back = [Draft(role="tool", parts=tuple(results), at=last, source_id=name)] if results else []
-    return [*words, *back] if role == "assistant" else [*back, *words]
-
-
-def _worded(raw: Document, said: list[Part], named: set[str]) -> list[Part]:
-    """Return the thoughts and words of a reply, without calls and thoughts that are also recorded next to the reply."""
-    thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
-    out: list[Part] = [*thoughts]
-    for part in said:
-        noted = (isinstance(part, Call) and part.id in named) or (isinstance(part, Thinking) and bool(thoughts))
-        if not noted and not isinstance(part, Result):
-            out.append(part)
-    return out
-
-
-def _thought(thought: Document) -> str:
-    said = (string(thought.get("subject")), string(thought.get("description")))
-    return "\n".join(part for part in said if part)
-
-
-def _call(each: Document) -> Call | None:
-    name, given = string(each.get("name")), each.get("args")
-    call = string(each.get("id")) or (name and f"{name}-unnamed")
-    return Call(id=call, name=name, arguments=given if isinstance(given, dict) else {}) if name and call else None
-
-
-def _tool_result(each: Document, calls: Mapping[str, Call]) -> Result | None:
-    status, found = each.get("status"), each.get("result")
-    call = calls.get(str(each.get("id")))
-    if call is None or (status not in _DONE and found is None):
-        return None  # It was pending when the log ended.
-    said = _parts(found)
-    answers = [part for part in said if isinstance(part, Result)]
-    parts = tuple(part for result in answers for part in result.parts)
-    if not answers:
-        parts = tuple(part for part in said if isinstance(part, (Text, Media, Opaque)))
-    if not parts and (shown := string(each.get("resultDisplay"))):
-        parts = (Text(text=shown),)
-    result = Result(call_id=call.id, parts=parts)
-    failed = derive_failed(result.text, call)
-    if status in _FAILED_STATES or any(answer.failed for answer in answers):
-        failed = True
-    elif status == "success":
-        # The tool calls it a success when a command was run, whatever it returned.
-        failed = bool(failed) and runs_program(call)
-    return replace(result, failed=failed)
-
-
-def _parts(content: object) -> list[Part]:
-    """Read a text, a part of Gemini's API, or a list of both."""
-    if isinstance(content, str):
-        return [Text(text=content)] if content.strip() else []
-    if isinstance(content, dict):
-        return _part(content)
-    items = content if isinstance(content, list) else []
-    return [part for item in items for part in (_parts(item) if isinstance(item, str) else _part(mapping(item)))]
-
-
-def _part(item: Document) -> list[Part]:
-    if isinstance(text := item.get("text"), str):
-        if item.get("thought"):
-            return [Thinking(text=text)]
-        return [Text(text=text)] if text.strip() else []
-    if call := _call(mapping(item.get("functionCall"))):
-        return [call]
-    if response := mapping(item.get("functionResponse")):
-        return [_response(response)]
-    if data := mapping(item.get("inlineData")):
-        kind = string(data.get("mimeType")) or "application/octet-stream"
-        return [Media(media_type=kind, data=string(data.get("data")))]
-    return [Opaque(format=GEMINI_CLI, payload=dict(item))] if item else []
-
-
-def _response(response: Document) -> Result:
-    answer = mapping(response.get("response"))
-    error, output = answer.get("error"), answer.get("output")
-    value = error if error is not None else output if output is not None else dict(answer) or ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    name = string(response.get("id")) or f"{response.get('name')}-unnamed"
-    parts = (Text(text=text),) if text else ()
-    return Result(call_id=name, parts=parts, failed=True if error is not None else None)
-
-
-_REWOUND = "$rewindTo"
-_SET = "$set"
-
-
-class _Said(Struct, kw_only=True):
-    """The newest version of a message, and the message before it."""
-
-    raw: dict[str, object]
-    before: int | None
-    checkpoint: bool
-
-
-class _History:
-    def __init__(self, faults: list[LogFault]) -> None:
-        self._faults = faults
-        self.about: dict[str, object] = {}
-        """The fields of the chat besides its messages."""
-        self._said: list[_Said] = []
-        self._place: dict[str, int] = {}
-        """The newest message of each id."""
-        self._last: int | None = None
-
-    def is_followed_by(self, value: Document) -> bool:
-        begun = string(value.get("sessionId"))
-        return begun is None or not self.about or begun == self.about.get("sessionId")
-
-    def add(self, value: dict[str, object], number: int) -> None:
-        if _REWOUND in value:
-            self._rewind(value[_REWOUND], number)
-        elif _SET in value:
-            self._list(mapping(value[_SET]), number, checkpoint=True)
-        elif "projectHash" in value or "sessionId" in value or "messages" in value:
-            self._list(value, number, checkpoint=False)
-        elif "type" in value:
-            self._say(value, checkpoint=False)
-        else:
-            what = "is neither a message nor a note about the chat; it was left out."
-            self._faults.append(line_fault(number, what))
-
-    def _list(self, about: Document, number: int, *, checkpoint: bool) -> None:
-        self.about.update(without(about, "messages"))
-        listed = about.get("messages")
-        if listed is None:
-            return
-        messages = objects(listed)
-        if not isinstance(listed, list) or len(messages) < len(listed):
-            self._faults.append(line_fault(number, "lists messages that are no objects; they were left out."))
-        for raw in messages:
-            if not checkpoint or str(raw.get("id")) not in self._place:
-                self._say(raw, checkpoint=checkpoint)
-
-    def _say(self, raw: dict[str, object], *, checkpoint: bool) -> None:
-        name = string(raw.get("id"))
-        known = self._place.get(name) if name else None
-        if known is not None:
-            self._said[known].raw = raw
-            return
-        self._said.append(_Said(raw=raw, before=self._last, checkpoint=checkpoint))
-        self._last = len(self._said) - 1
-        if name:
-            self._place[name] = self._last
-
-    def _rewind(self, name: object, number: int) -> None:
-        found = self._place.get(name) if isinstance(name, str) else None
-        if found is None:
-            self._faults.append(line_fault(number, "rewinds to a message that is not there: to the start."))
-        self._last = None if found is None else self._said[found].before
-
-    def named(self, otherwise: str) -> list[str]:
-        return [string(self.about.get("sessionId")) or otherwise]
-
-    def build(self) -> SessionBuilder:
-        builder = SessionBuilder(GEMINI_CLI, *([self.about] if self.about else []))
-        listed = self.about.get("directories")
-        directory = string(listed[0]) if isinstance(listed, list) and listed else None
-        ends: list[int | None] = []
-        answered: set[str] = set()
-        for said in self._said:
-            builder.head = None if said.before is None else ends[said.before]
-            drafts = _drafts_of(said.raw, answered, checkpoint=said.checkpoint)
-            for index, draft in enumerate(drafts):
-                builder.add(draft, *([] if index else [said.raw]), turns_in=directory)
-            if not drafts:
-                builder.note(said.raw, at=builder.head)
-            ends.append(builder.head)
-        builder.head = None if self._last is None else ends[self._last]
-        return builder
-
-
-_SESSION, _PROJECT = lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"')
-
-
-class GeminiCli(LogReader):
-    """Gemini CLI's `~/.gemini/tmp/<project>/chats/session-*.json` and `.jsonl`."""
-
-    name = GEMINI_CLI
-    chat = "gemini"
-    begins = (b"{",)
-    marks = ((_SESSION, _PROJECT),)
-
-    def _find(self, lines: Iterable[bytes], name: str, faults: list[LogFault]) -> Iterator[Found]:
-        history = _History(faults)
-        for number, value in documents(lines, faults):
-            if not isinstance(value, dict):
-                faults.append(line_fault(number, "is JSON, but no object; it was left out."))
-                continue
-            if not history.is_followed_by(value):
-                yield history.named(name), history.build()
-                history = _History(faults)
-            history.add(value, number)
-        yield history.named(name), history.build()

@@ -289,8 +289,8 @@ _ROWS: Final = (
     # First, formats whose files begin with a mark of their own.
     _Row("specstory", "specstory.SpecStory", (b"<!-- ", b"## SpecStory")),
     _Row("aider", "aider.Aider", (b"# aider chat started at ",)),
-    _Row("pi", "codex.Pi", (b'"session"', b'"toolResult"')),
-    _Row("gemini-cli", "codex.GeminiCli", (b'"projectHash"',)),
+    _Row("pi", "pi.Pi", (b'"session"', b'"toolResult"')),
+    _Row("gemini-cli", "gemini_cli.GeminiCli", (b'"projectHash"',)),
     _Row("claude-code", "claude_code.ClaudeCode", (b'"uuid"', b'"leafUuid"', b'"isSnapshotUpdate"')),
     _Row(
         "codex",
