@@ -68,8 +68,8 @@ def compact(
     `messages` is a list in any chat format, and may contain replies as clients return them and message objects of
     LangChain and Pydantic AI; or an object with such a list, as the provider takes it (``messages`` and ``system``,
     say); or a list of drafts from a log, which become OpenAI's messages unless `to` names another format. Objects of
-    LangChain, Pydantic AI and google-genai are returned as such objects. The format of each message is detected; a list
-    in several formats needs `to`.
+    LangChain, Pydantic AI and google-genai are returned as such objects. The format of each message is detected; plain
+    messages (a role and a text) are in any, and a list in several formats needs `to`.
 
     `preset`, `tokens` and `thinking` are as in `ireneo.open` and `Session.context`. Raises BudgetTooSmall under 256
     tokens, UnknownFormat, and UnreadableLog with the place of the fault.
@@ -105,5 +105,5 @@ def read_list(given: object, to: str | None) -> ReadMessages:
     read = read_given(list(given) if isinstance(given, list | tuple) else [given], known=to, whole=True)
     if len(read.marks) > 1 and to is None:
         several = " and ".join(read.marks)
-        raise UnreadableLog(f"The messages are in several formats ({several}); name the one to write: to=… (--to)")
+        raise UnreadableLog(f"The messages are in several formats ({several}); name the one to write with `to`.")
     return read

@@ -28,8 +28,8 @@
         └── StoreBusy
 
 Each docstring is the message that is shown when none is given. Where a message names a verb in backticks, as in
-"`sessions` lists those there are", that is the method of `ireneo.Memory`. The command line shows it as its own command,
-and the MCP server leaves it out if it has no such tool.
+"`sessions` lists those there are", that is the method of `ireneo.Memory`, and `format` or `to` is a parameter. The
+command line shows its own command or option instead, and the MCP server leaves it out if it has no such tool.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BadInput(IreneoError):
 
 
 class UnknownFormat(BadInput):
-    """The format is not one that Ireneo reads; `ireneo formats` lists those there are."""
+    """The format is not one that Ireneo reads; `LOG_FORMATS` and `CHAT_FORMATS` hold those there are."""
 
 
 class UnreadableLog(BadInput):

@@ -94,7 +94,7 @@ def test_nothing_is_made_on_the_way(arguments: tuple[str, ...], sentence: str, t
         (("sessions", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
         (("import", "{agent}", "--db", "{file}"), text_file, "is not an Ireneo database"),
         (("import", "{agent}", "--db", "{file}"), newer_database, "was written by a newer Ireneo; upgrade"),
-        (("context", "{file}", "--budget", "2000"), text_file, "--format (`ireneo formats` lists them)."),
+        (("context", "{file}", "--budget", "2000"), text_file, "name its `--format`: specstory, "),
         (("context", "{file}", "--budget", "2000"), empty_file, "is empty"),
         (("compact", "{file}", "--budget", "2000"), text_file, "; give a JSON list of messages."),
         (("compact", "{file}", "--budget", "2000"), log_of_agent, "; it is a log: use `ireneo context "),

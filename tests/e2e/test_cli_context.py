@@ -71,7 +71,7 @@ def test_the_first_of_several_sessions_is_not_shown_in_silence() -> None:
 
 def test_the_format_of_a_file_may_be_named(tmp_path: Path) -> None:
     (tmp_path / "odd.txt").write_text("not a log\n" * 7_000 + DESK.read_text())
-    assert "name its format with --format" in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
+    assert "name its `--format`: " in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
     named = ("--format", "openai", "--session", "reed-valve-0412")
     assert context(tmp_path / "odd.txt", "--budget", 2000, *named) == context(DESK, "--budget", 2000)
     block = next(row for row in context(DESK, "--budget", 400)["view"] if row["what"] == "summary")

@@ -154,6 +154,10 @@ def test_history_is_drawn(folder: Path) -> None:
     assert re.search(r"█ .*2026-03-05 – ", rows["Oslo"])
     then = listed("history", "ana", "--at", "2026-02-01", cwd=folder)
     assert [(each["value"], each["attribute"]) for each in then] == [("Rome", "home")]
+    drawn = run("history", "ana", "--at", "2026-02-01", cwd=folder).stdout
+    assert re.search(r"  Rome  █+  2026-01-05 –  +m_", drawn)
+    assert "2026-02-01" in drawn.splitlines()[-4]
+    assert "2026-03-05" not in drawn
     assert listed("history", "Ana", "--believed", "2020-01-01", cwd=folder) == []
     assert run("history", "Bo", "-a", cwd=folder).stdout == "Nothing is known of Bo.\n"
 

@@ -121,7 +121,7 @@ def test_bad_lines_are_named_and_the_rest_is_taken(tmp_path: Path) -> None:
 def test_a_novel_needs_its_format_to_be_named(tmp_path: Path) -> None:
     book = tmp_path / "book.txt"
     book.write_text("CHAPTER I.\n\nIt rained.\n\nHe said: no.\n")
-    assert "name its format with --format" in run("import", "book.txt", cwd=tmp_path, ends=2).stderr
+    assert "name its `--format`: " in run("import", "book.txt", cwd=tmp_path, ends=2).stderr
     assert "3 new messages" in run("import", "book.txt", "--format", "chat", cwd=tmp_path).stdout
     assert session_in(tmp_path)["id"] == "book"
 

@@ -25,6 +25,14 @@ Asking = Callable[[Any, Any], Awaitable[object]]
         (lambda memory, session: session.expand(""), "`id` is empty; give one."),
         (lambda memory, session: session.rewind(""), "There is no message '' in session talk"),
         (lambda memory, session: session.context(True), "`budget` is True; give a whole number."),
+        (lambda memory, session: session.context(2**63), "`budget` is too large for 64 bits; give a whole number."),
+        (lambda memory, session: session.messages(0, 10**30), "`last` is too large for 64 bits; give a whole number."),
+        (lambda memory, session: session.messages(-3), "`first` is -3 and `last` None; give positions from 0"),
+        (lambda memory, session: session.messages(5, 2), "`first` is 5 and `last` 2; give positions from 0"),
+        (
+            lambda memory, session: session.context(1_000, thinking="turns"),
+            "`thinking` is 'turns'; give 'prefix' or 'turn' or 'none'.",
+        ),
         (lambda memory, session: session.fork("side", at=3), "`at` is 3; give a string."),
         (lambda memory, session: memory.check("Bash", None), "`arguments` is None; give a mapping or a string."),
         (
@@ -56,6 +64,8 @@ async def test_what_is_of_a_wrong_type_is_refused_in_a_sentence(asking: Asking, 
         (":memory:", {"space": None}, "`space` is None; give a string."),
         (":memory:", {"space": " "}, "`space` is empty; give one."),
         (":memory:", {"tokens": 3}, "`tokens` is 3; give 'estimate' or 'o200k' or a Tokenizer."),
+        (":memory:", {"tokens": Path()}, "`tokens` is PosixPath, which lacks `count`; give 'estimate'"),
+        (":memory:", {"embedder": []}, "`embedder` is list, which lacks `name` and `dimensions` and `embed`; give"),
         (":memory:", {"model": 3}, "`model` is 3; give a string or a LanguageModel or a mapping"),
         (":memory:", {"embedder": 3}, "`embedder` is 3; give a string or an Embedder."),
         (":memory:", {"durability": "x"}, "`durability` is 'x'; give 'full' or 'normal'."),
@@ -133,3 +143,29 @@ async def test_a_session_that_is_not_there_is_told_rather_than_searched() -> Non
             await memory.recall("Where are the files?", session="nosuch")
         with pytest.raises(BadInput, match="`tool` is empty"):
             await memory.check("", "ls")
+
+
+async def test_a_listed_session_has_the_id_that_opens_it() -> None:
+    async with ireneo.open(":memory:") as memory:
+        await (await memory.session("talk")).append("The ferry leaves at nine.")
+        (info,) = await memory.sessions()
+        assert info.id == info.key.session == "talk"
+
+
+async def test_a_message_shows_itself_on_one_line() -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        await session.append("The ferry leaves at nine. " * 80)
+        await session.pin("Never sail at night.")
+        (message,) = await session.messages()
+        assert repr(message).startswith(f"Message(id={message.id[:9]!r}, position=0, turn=1")
+        assert len(repr(message)) < 300
+
+
+def test_whatever_counts_is_a_tokenizer() -> None:
+    class Thirds:
+        def count(self, text: str) -> int:
+            return len(text) // 3
+
+    cut = ireneo.compact([{"role": "user", "content": "The ferry leaves at nine."}], budget=300, tokens=Thirds())
+    assert cut.tokens >= len("The ferry leaves at nine.") // 3

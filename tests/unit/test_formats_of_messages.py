@@ -106,7 +106,9 @@ def test_a_list_in_two_formats_comes_out_in_the_one_that_is_named(name: str, oth
     read = ireneo.chat_format(other).decode({"messages": cut.messages})
     assert [draft.results[0].text for draft in read if draft.results] == ["fine", "fine"]
     if name != other:
-        with pytest.raises(UnreadableLog, match=rf"several formats \({name} and {other}\); name the one to write: to="):
+        with pytest.raises(
+            UnreadableLog, match=rf"several formats \({name} and {other}\); name the one to write with `to`"
+        ):
             ireneo.compact(messages, 100_000)
 
 

@@ -157,7 +157,7 @@ def test_what_no_format_recognises_gets_one_sentence_that_says_where_they_are_li
     with pytest.raises(UnknownFormat) as caught:
         recognise(sample, "notes.txt")
     assert "notes.txt" in str(caught.value)
-    assert "`ireneo formats`" in str(caught.value)
+    assert "name its `format`: specstory, " in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

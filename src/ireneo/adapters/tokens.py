@@ -199,8 +199,6 @@ class _Costs(dict[str, int]):
 class EstimatedTokenizer:
     """Estimates o200k counts: over a session about 1 % too many, and never 2 % too few."""
 
-    name = "estimate"
-
     def __init__(self) -> None:
         self._costs = _Costs()
         self._short: dict[str, int] = {}
@@ -262,8 +260,6 @@ def load_backend() -> Backend:
 
 class ExactTokenizer:
     """Counts o200k tokens exactly. Raises MissingExtra."""
-
-    name = "o200k"
 
     def __init__(self) -> None:
         self._backend = load_backend()

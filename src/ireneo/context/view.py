@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from ireneo.context.allot import (
     without_pinned,
 )
 from ireneo.context.shorten import FittedMessage, divide_room, fit, without_thinking
+from ireneo.errors import BadInput
 from ireneo.language.files import topic
 from ireneo.language.topics import Rulings
 from ireneo.log.message import (
@@ -139,6 +140,11 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     """Cached statements from earlier contexts, counted by `count`."""
     notes_share: float | None = None
     """The room in this context for a model's notes, as a share of the past that they cover; None if unknown."""
+
+    def __post_init__(self) -> None:
+        """Raise BadInput for a mode of thinking that there isn't."""
+        if self.asked not in (None, *get_args(ThinkingMode)):
+            raise BadInput(f"`thinking` is {self.asked!r}; give 'prefix' or 'turn' or 'none'.")
 
     @cached_property
     def statements(self) -> Statements:

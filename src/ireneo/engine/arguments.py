@@ -31,6 +31,8 @@ R = TypeVar("R")
 
 MOST_SHOWN = 40
 """How many characters of a value an error repeats at most."""
+LARGEST = 2**63 - 1
+"""The largest whole number that a database holds."""
 _OPEN: tuple[object, ...] = (BinaryIO,)
 _CALLED: Mapping[object, str] = {
     str: "a string",
@@ -118,8 +120,8 @@ def _type_fault(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotatio
         for each in inner:
             if not (found := _type_fault(value, each)):
                 return ""
-            # A fault inside a list is more specific than that the value is a list.
-            said = found if found.startswith("holds") else said or found
+            # A fault inside a list or of an object is more specific than that the value is one.
+            said = found if found.startswith("holds") or "which lacks" in found else said or found
         return said
     if isinstance(hint, NewType):
         return _type_fault(value, hint.__supertype__)
@@ -135,15 +137,32 @@ def _type_fault(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotatio
             firsts = reversed(dict(zip(map(type, held), held, strict=True)).values())
             return next((f"holds {said[3:]}" for each in firsts if (said := _type_fault(each, inner[0]))), "")
     elif hint in (int, float):
-        fits = isinstance(value, int | hint) and not isinstance(value, bool)
+        fits = isinstance(value, int | hint) and not isinstance(value, bool) and not _is_too_large(value)
     elif hint in _OPEN:
         fits = hasattr(value, "read")
     elif getattr(hint, "_is_protocol", False):
-        fits = all(hasattr(value, name) for name in (*vars(hint), *get_annotations(hint)) if not name.startswith("_"))
+        fits = not _lacking_attributes(value, hint)
     elif isinstance(hint, type) and hint.__module__ != "typing":
         fits = isinstance(value, hint)
-    plain = value is None or isinstance(value, int | float | str)
-    return "" if fits else f"is {shown if plain and len(shown := repr(value)) <= MOST_SHOWN else type(value).__name__}"
+    return "" if fits else _misfit(value, hint)
+
+
+def _misfit(value: object, hint: Any) -> str:  # noqa: ANN401 (any annotation)
+    if _is_too_large(value):
+        return "is too large for 64 bits"
+    if value is None or isinstance(value, int | float | str):
+        return f"is {shown if len(shown := repr(value)) <= MOST_SHOWN else type(value).__name__}"
+    lacks = _lacking_attributes(value, hint) if getattr(hint, "_is_protocol", False) else ()
+    return f"is {type(value).__name__}{', which lacks ' if lacks else ''}{' and '.join(lacks)}"
+
+
+def _is_too_large(value: object) -> bool:
+    return isinstance(value, int) and abs(value) > LARGEST
+
+
+def _lacking_attributes(value: object, protocol: Any) -> list[str]:  # noqa: ANN401 (any protocol)
+    asked = (name for name in (*vars(protocol), *get_annotations(protocol)) if not name.startswith("_"))
+    return [f"`{name}`" for name in asked if not hasattr(value, name)]
 
 
 def _describe_type(hint: Any) -> str:  # noqa: ANN401 (any annotation)

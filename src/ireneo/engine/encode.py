@@ -33,9 +33,17 @@ class ViewRow(ShortRepr, frozen=True, kw_only=True):
     """One item of a context: a message, a block, or a list of pins."""
 
     id: str
+    """The id that `Session.expand` opens."""
     what: ViewKind
+    """``message``: as it was said, whole or shortened; ``masked``: an output as one line; ``summary``: a block;
+    ``waiting``: messages of a story that are due to be summarised, as a line that says so; ``left out``: messages that
+    the preset `scratchpad` doesn't show; ``pins``, ``pad``: the rules and the scratchpad, only in `Context.pins` and
+    `Context.pad`.
+    """
     level: SummaryLevel | None
+    """The kind of a block; None for anything else."""
     depth: int
+    """Of a block: 1 if it is made from messages, 2 if from blocks of depth 1, and so on."""
     first: str
     """The id of the first message that the row covers."""
     last: str
@@ -82,7 +90,7 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     view: tuple[ViewRow, ...]
     """Every message of the path exactly once, in order: as itself, or under a block."""
     violations: tuple[Violation, ...]
-    """Rules of the format that the messages break. Any would be a bug in Ireneo."""
+    """Rules of the format that `messages` still break. Always empty, or it is a bug in Ireneo: see `repaired`."""
     repaired: tuple[Violation, ...] = ()
     """The changes that the format required: for calls without a result, results without a call, and parts that it can't
     hold. Each has its index in `view`, and a sentence.
@@ -96,11 +104,11 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     pins: tuple[ViewRow, ...] = ()
     """The pins that no shown message contains."""
     pad: ViewRow | None = None
-    """The scratchpad of the task, if one is shown."""
+    """The scratchpad of the session's task (`Memory.scratchpad`), if one is shown."""
     explained: CostExplanation | None = None
     """Why the context was kept or rebuilt, and what that costs; only with `explain`."""
     unkept: str = ""
-    """Why nothing was stored for the next context, if the store is read-only."""
+    """Why the summaries made for this context were not stored for the next one: the store is read-only. Else empty."""
     behind: int = 0
     """For a story: how many messages are due to be summarised; `view` says which."""
 

@@ -743,7 +743,8 @@ class Memory:
         Affected summaries are removed and made again without the erased text; memories lose that source, or are
         removed; indexes and vectors too, until no byte of the store holds the text. `ErasureReceipt.complete` says
         whether that is reached, and its note what remains to be done otherwise. An erased message keeps its place in
-        the tree, and stays erased if it is imported again.
+        the tree, and stays erased if it is imported again. A `Session` that was made before is empty afterwards, and
+        begins anew with the next append.
 
         With `preview` nothing is changed, and the receipt says what would be. Its `also` lists what would stay and may
         have to go as well: sentences that may refer to the subject by another name, a role or a pronoun, and the
@@ -767,7 +768,7 @@ class Memory:
         self,
         to: FileFormat = "markdown",
         *,
-        there: Callable[[str], bytes | None] = lambda path: None,
+        there: Callable[[str], bytes | None] | None = None,
         on_progress: OnProgress[Exported] = None,
     ) -> Sequence[Exported]:
         """Export every memory: one Markdown file each or, as ``"jsonl"``, one file with a line for each.
@@ -775,7 +776,7 @@ class Memory:
         `there` is called with a file's path, and returns the bytes of the existing file, or None if there is none. If
         that file has edits that were not imported, `Exported.stands` is ``"edited"``. `on_progress` receives each file.
         """
-        return await export_memories(self._resources, self.space, to, there, on_progress)
+        return await export_memories(self._resources, self.space, to, there or (lambda path: None), on_progress)
 
     async def import_memories(
         self, files: Iterable[MemoryFile], *, on_progress: OnProgress[MemoriesImported] = None

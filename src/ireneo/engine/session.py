@@ -134,8 +134,8 @@ class Session:
         A message is a dictionary as a provider takes it, a reply as the client of OpenAI, Anthropic or Google returned
         it, a message of LangChain or Pydantic AI, the result of an agent's run (of which the new messages are taken),
         or a string, which is the user's words. An object with `messages`, such as a request or a state, works as well.
-        The format of each message is detected; with `format` all must be in that one. The session keeps the first
-        format that was detected as its own.
+        The format of each message is detected; with `format` all must be in that one, which plain messages (a role and
+        a text) are in any. The session keeps the first format that was detected as its own.
 
         With `after`, the id of a message or ``"root"``, the messages are put after that one. What is stored there
         already is not stored again, so a whole history may be appended after ``"root"`` each time. Raises UnreadableLog
@@ -360,7 +360,8 @@ class Session:
         """Return the branch's summaries by depth, the places where other branches leave it, and its open threads.
 
         `preset` is how the session is cut, by default as its contexts are; `viewpoint` is a character of a story, whose
-        memory is shown. Nothing is written. Raises BadInput for an unknown preset.
+        memory is shown. Nothing is written. Raises SessionNotFound before the first append, and BadInput for an unknown
+        preset.
         """
         policy = await self._with_all_names(self._policy(preset).seen(viewpoint))
         voice = self._resources.voices.of(policy)
@@ -386,7 +387,14 @@ class Session:
         await self._store.write(trees.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
-        """Return the branch's messages from position `first` to `last`, both included (by default to the end)."""
+        """Return the branch's messages from position `first` to `last`, both included (by default to the end).
+
+        Positions count from 0. Raises BadInput for a negative one, and for a `last` before `first`.
+        """
+        if first < 0 or (last is not None and last < first):
+            raise BadInput(
+                f"`first` is {first} and `last` {last}; give positions from 0, and `last` not before `first`."
+            )
 
         def read(tx: Transaction) -> Sequence[Message]:
             head = tx.log.head(self.key, self.branch)

@@ -127,5 +127,6 @@ def _text(event: dict[str, object], name: str) -> str:
 
 
 def _warn(sentence: str) -> str:
-    sys.stderr.write(f"ireneo: {sentence}\n")
+    said = sentence.replace("`doctor`", "`ireneo doctor`")
+    sys.stderr.write(f"ireneo: {said}\n")
     return ""

@@ -22,6 +22,7 @@ from ireneo.language.files import CAPITAL, of_language, topic
 from ireneo.language.topics import Speech, Words
 from ireneo.language.words import document_terms
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 # Logs hold hundreds of thousands of these structs, none of which refers back to itself, so the garbage collector need
 # not track them (`gc=False`).
@@ -164,7 +165,7 @@ class Draft(Struct, frozen=True, kw_only=True, gc=False):
         return tuple(part for part in self.parts if isinstance(part, Result))
 
 
-class Message(Struct, frozen=True, kw_only=True, gc=False):
+class Message(ShortRepr, frozen=True, kw_only=True, gc=False):
     """A message in the log: immutable, named by its content and all that came before it."""
 
     id: MessageId

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
+from ireneo.short_repr import ShortRepr
 
 MAIN = "main"
 ROOT = "root"
@@ -47,7 +48,7 @@ BEFORE_FIRST = -1
 AnnotationKind = Literal["pin", "release", "dispute", "entry", "thread", "canon", "wording"]
 
 
-class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class Annotation(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An immutable note at a message: every path through that message has it, and no other."""
 
     id: AnnotationId

@@ -23,8 +23,6 @@ class Clock(Protocol):
 class Tokenizer(Protocol):
     """Counts tokens."""
 
-    name: str
-
     def count(self, text: str) -> int:
         """Count the tokens of `text`."""
 

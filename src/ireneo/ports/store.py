@@ -238,6 +238,11 @@ class SessionInfo(ShortRepr, frozen=True, kw_only=True):
     project: str | None = None
     """The project that it worked on; empty if it has none, None if that was not determined yet."""
 
+    @property
+    def id(self) -> str:
+        """The session's name in its space, as `Memory.session` takes it."""
+        return self.key.session
+
 
 class Rebuild(Struct, frozen=True, kw_only=True):
     """The mark left by a rebuild of a context, so that the start of the context stays the same until the next one."""

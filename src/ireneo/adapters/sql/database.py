@@ -194,7 +194,7 @@ def unreadable(fault: Exception, place: object) -> BadInput | StoreError:
     """The error for a value that could not be encoded, or for a stored one that could not be parsed (`UNPARSABLE`)."""
     if isinstance(fault, UnicodeEncodeError):
         return BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.")
-    return StoreError(f"{place} holds something that can't be read; see `ireneo doctor` ({quoted(fault)}).")
+    return StoreError(f"{place} holds something that can't be read; `doctor` lists what ({quoted(fault)}).")
 
 
 SHORTEST_SECONDS = 0.001

@@ -204,6 +204,7 @@ def _usage(fault: typer.BadParameter, given: Sequence[str]) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-    """Print an error; where it names verbs of the library, name the commands instead."""
-    sys.stderr.write(f"ireneo: {re.sub(r'`(?=[a-z]+` lists )', '`ireneo ', sentence)}\n")
+    """Print an error; where it names verbs and parameters of the library, name the commands and options instead."""
+    said = re.sub(r"`(?=(?:format|to)`)", "`--", re.sub(r"`(?=[a-z]+` lists )", "`ireneo ", sentence))
+    sys.stderr.write(f"ireneo: {said}\n")
     return code

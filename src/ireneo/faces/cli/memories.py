@@ -339,7 +339,7 @@ def history(
         only = f" --attribute {shlex.quote(attribute)}" if attribute else ""
         none = f"{one_line(subject)} is what the user is called: `ireneo history user{only}{_scope_options(scoped)}`."
     now = datetime.now().astimezone()
-    return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, none))
+    return Answer([_fact(each) for each in facts], lambda: show_history(facts, title, now, none, at=held))
 
 
 def _mentions_note(memory: Memory, subject: str, scoped: Scoped) -> str:
@@ -574,9 +574,10 @@ def _deletion_lines(done: Deleted) -> list[str]:
     lines = [f"{did}: {counted(len(done.memories), 'memory')}."]
     lines += [f"{short(each.id)}  {one_line(each.text)}" for each in done.memories]
     if done.sources:
-        stay = "say so" if done.preview else "say so and stay"
-        lines.append(
-            f"{counted(len(done.sources), 'message')} {stay}; --source deletes them too, as does `ireneo forget`:"
-        )
+        one = len(done.sources) == 1
+        says = f"{'says' if one else 'say'} so"
+        stay = says if done.preview else f"{says} and {'stays' if one else 'stay'}"
+        also = f"--source deletes {'it' if one else 'them'} too, as does `ireneo forget`:"
+        lines.append(f"{counted(len(done.sources), 'message')} {stay}; {also}")
     lines += [f"{short(each.message)}  {one_line(each.session)}: {one_line(each.text)}" for each in done.sources[:5]]
     return [*lines, done.note] if done.note else lines

@@ -254,8 +254,9 @@ def forget(
     if not as_json and before.also:
         echo("This may be meant as well, and stays unless you add --also ID, or --also all:")
         for each in before.also:
-            quoted = f"“{one_line(each.text)}” " if each.text.strip() else ""
-            echo(f"  {short(each.id)}  {quoted}({one_line(each.why)})")
+            # A memory may be a quotation already.
+            said = one_line(each.text) if each.text.startswith("“") else f"“{one_line(each.text)}”"
+            echo(f"  {short(each.id)}  {said if each.text.strip() else ''} ({one_line(each.why)})")
     if not yes and not preview and (more := _ask_candidates(before)):
         taken += more
         with open_existing(stored) as memory:

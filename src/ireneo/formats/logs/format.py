@@ -375,8 +375,7 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
         if marked and (known := _load_format(row)).recognises(sample):
             return known
     raise UnknownFormat(
-        f"{filename} is in no log format that is known here; if it is a log, name its format with --format "
-        "(`ireneo formats` lists them)."
+        f"{filename} is in no log format that is known here; if it is a log, name its `format`: {_names()}."
     )
 
 

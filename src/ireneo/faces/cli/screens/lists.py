@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
@@ -234,14 +235,20 @@ HOLDS, OVER, DOUBTED = "█", "▓", "░"
 """What holds now, what held once, and what is doubted or no longer believed."""
 
 
-def show_history(facts: Sequence[Fact], title: str, now: datetime, none: str = "") -> None:
-    """Show a time line for each value, by attribute, in the order in which they held; without facts, print `none`."""
+def show_history(
+    facts: Sequence[Fact], title: str, now: datetime, none: str = "", *, at: datetime | None = None
+) -> None:
+    """Show a time line for each value, by attribute, in the order in which they held; without facts, print `none`.
+
+    With `at` the lines end there, and what ended or was said later isn't shown.
+    """
     screen = console()
     if not facts:
         write(screen, none)
         return
+    facts = [_until(each, at) for each in facts] if at else facts
     begin = min(each.period.start for each in facts)
-    end = max([now, *(each.period.end for each in facts if each.period.end)])
+    end = at or max([now, *(each.period.end for each in facts if each.period.end)])
     label, axis = _widths(screen, facts)
     screen.print()
     write(screen, f"{MARGIN}{title}", "bold")
@@ -259,6 +266,12 @@ def show_history(facts: Sequence[Fact], title: str, now: datetime, none: str = "
     legend = f"{HOLDS} holds   {OVER} held   {DOUBTED} not believed"
     screen.print(Text(f"{MARGIN}{'':<{label}}  {legend}", style="dim"), no_wrap=True, overflow="crop")
     screen.print()
+
+
+def _until(fact: Fact, at: datetime) -> Fact:
+    """The fact as of `at`, at which it was true: without its end, and without later objections."""
+    evidence = tuple(each for each in fact.record.evidence if not each.against or each.at <= at)
+    return replace(fact, period=replace(fact.period, end=None), record=replace(fact.record, evidence=evidence))
 
 
 def _widths(screen: Console, facts: Sequence[Fact]) -> tuple[int, int]:
