@@ -112,7 +112,7 @@ def test_deleting_shows_the_messages_that_said_so_and_takes_them_too(folders: tu
         named = session["session"] if "session" in session else session["id"]
         told = memory.remember("The user's dog is Rex.", messages=[message["id"]], session=named)
     shown = run("delete", told.record.id, "--preview", db=db, cwd=acme).stdout
-    assert "1 message say so" in shown or "1 message says so" in shown
+    assert "1 message says so; --source deletes it too" in shown
     assert "My dog is called Rex." in shown
     run("delete", told.record.id, "--source", "--yes", db=db, cwd=acme)
     assert json.loads(run("recall", "Rex", "-a", "--json", db=db, cwd=acme).stdout) == []

@@ -275,10 +275,12 @@ def test_forgetting_asks_and_leaves_nothing(folder: Path) -> None:
 def test_what_may_speak_of_somebody_is_shown_and_taken_by_its_id(folder: Path) -> None:
     run("remember", "The user's sister is called Ottilie.", cwd=folder)
     run("remember", "The user's sister keeps bees.", cwd=folder)
+    run("remember", "“My sister rows on Sundays.”", cwd=folder)
     run("remember", "The harbour has a new crane.", cwd=folder)
     refused = run("forget", "--subject", "Ottilie", cwd=folder, ends=2)
     assert "“The user's sister keeps bees.” (“The user's sister”: so it says:" in refused.stdout
     assert "crane" not in refused.stdout
+    assert "““" not in refused.stdout
     run("forget", "--subject", "Ottilie", "--also", "all", "--yes", cwd=folder)
     assert not [row for row in listed("recall", "sister bees", cwd=folder) if "bees" in str(row["text"])]
     assert listed("recall", "harbour crane", cwd=folder)

@@ -24,7 +24,7 @@ from ireneo.log.message import ERASED, Call, MessageId, Result, Text
 from ireneo.log.tree import ROOT, SessionKey
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.memories.record import Evidence, MemoryId, Record, quoted
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Prompt, R, Reply, Usage
@@ -392,3 +392,8 @@ async def test_what_a_model_was_writing_meanwhile_is_not_kept() -> None:
         told = str(await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key))))
         assert "Skerryvore" not in told
         assert "failed" not in [each.did for each in await progress_of(session.summarise, 700, preset=TINY)]
+
+
+def test_a_quotation_is_quoted_once() -> None:
+    assert quoted("“The oil is late.”") == quoted("The oil is late.") == "“The oil is late.”"
+    assert quoted("“Oil” is not “tar”") == "““Oil” is not “tar””"

@@ -187,8 +187,6 @@ async def brief(
 
     If the store can't be written to, only the mark is lost, and `unmarked` says why. Raises BadInput.
     """
-    if isinstance(budget, bool) or not isinstance(budget, int):
-        raise BadInput(f"`budget` is {budget!r}; give a whole number of tokens.")
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else check_task(task)

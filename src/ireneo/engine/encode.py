@@ -12,7 +12,7 @@ from ireneo.context.assemble import Assembled, WorkComposer
 from ireneo.context.last_turns import LastTurnsComposer
 from ireneo.context.shorten import without_thinking
 from ireneo.context.view import ContextItem, ContextOptions, ViewKind, drafts
-from ireneo.errors import BadInput, BudgetTooSmall
+from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import THINKING_MISSING, ChatFormat, FormatName, Payload, ThinkingRule, Violation
 from ireneo.formats.chat.reading import OBJECTS, to_library_objects, without_thoughts
 from ireneo.formats.chat.repairs import losses, without_dangling
@@ -258,9 +258,7 @@ LEAST = 64
 
 
 def check_budget(budget: int) -> None:
-    """Raise BudgetTooSmall for a budget too small for any message, BadInput for anything but a whole number."""
-    if not isinstance(budget, int):
-        raise BadInput(f"`budget` is {type(budget).__name__}; give a whole number of tokens.")
+    """Raise BudgetTooSmall for a budget too small for any message."""
     if budget < MIN_BUDGET:
         raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
 

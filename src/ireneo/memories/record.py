@@ -472,6 +472,7 @@ def with_notes(text: str, notes: Iterable[str]) -> str:
 
 
 def quoted(text: str, longest: int = 80) -> str:
-    """The beginning of a text in quotation marks."""
+    """The beginning of a text in quotation marks, once also where it is a quotation."""
     line = one_line(text)
+    line = line[1:-1] if line[:1] == "“" and line.find("”") == len(line) - 1 else line
     return f"“{line}”" if len(line) <= longest else f"“{line[: longest - 1].rstrip()}…”"
