@@ -50,7 +50,9 @@ ENDED = (
     ("Mara is my girlfriend since May.", "Mara and I split up, it's fine."),
     ("Jon and I have broken up.", "We are back together, Jon and me."),
     ("I'm staying at my sister's because of the leak.", "Home at last, in my own bed."),
-    ("I work at Millers as a baker.", "I have a new employer since Monday: Tavistock Mill."),
+    ("I work at Millers.", "I have a new employer since Monday: Tavistock Mill."),
+    ("I'm unemployed.", "I've got a new job!"),
+    ("Lotte's birthday is on 3 June.", "Lotte's birthday is 13 June, not 3 June."),
     ("I work in marketing at Nordica.", "I've changed jobs, and the canteen is better."),
     ("Ich arbeite bei Siemens.", "Ich hab den Job gewechselt, endlich kürzere Wege."),
     ("I have a fern in the kitchen.", "The fern didn't survive the winter."),
@@ -124,6 +126,10 @@ STANDS = (
     ("Ich mach ne Ausbildung und brauch nen Lernplan.", "Zur Arbeit gehe ich zu Fuß, Bus brauch ich nicht mehr."),
     ("My daughter Orla plays the cello.", "Orla is doing fine at school."),
     ("My bike is a green Brompton.", "I cleaned the Brompton on Sunday."),
+    ("I'm a carpenter.", "I've got a new job!"),
+    ("My wife Petra is a midwife.", "Petra got a new job by the way."),
+    ("My cousin Tomas is a welder.", "Tomas starts at Ridley on Monday."),
+    ("Lotte's birthday is on 4 June.", "Lotte's birthday is 13 June, not 3 June."),
     ("My sister Noor lives in Bath.", "Noor finished her thesis."),
     ("My brother works nights at a depot.", "I left the gym last week."),
     ("My sister is pregnant, due in October.", "My friend had a baby on Sunday."),
@@ -172,6 +178,38 @@ def held_after(folder: Path, *said: str) -> list[Record]:
             session.append([{"role": "assistant", "content": "I see.", "timestamp": at}])
         memory.work(until_idle=True)
         return list(memory.memories(state="any", limit=50))
+
+
+def test_a_figure_alone_is_the_next_value_of_a_known_series(tmp_path: Path) -> None:
+    said = ("I weigh 84 kg.", "My suitcase came to 23 kg this morning!", "I weigh 82.1 now.", "81.4 kg this morning!")
+    weights = [each for each in held_after(tmp_path, *said) if each.attribute == "weight"]
+    assert sorted((each.value, each.holds) for each in weights) == [
+        ("81.4 kg", True),
+        ("82.1 kg", False),
+        ("84 kg", False),
+    ]
+
+
+def test_a_figure_of_another_size_belongs_to_no_series(tmp_path: Path) -> None:
+    held = held_after(tmp_path, "I weigh 84 kg.", "The baby came yesterday. 3.4 kg!")
+    assert [each.value for each in held if each.attribute == "weight"] == ["84 kg"]
+    assert all(each.holds for each in held)
+
+
+@pytest.mark.parametrize(
+    ("said", "held"),
+    [
+        ("And Petra isn't a plumber.", ["Petra isn't a plumber."]),
+        ("And keep your replies brief.", ["Keep your replies brief."]),
+        ("I've started learning Finnish... just kidding, Danish, because of Freja.", []),
+        (
+            "I've started learning Finnish... just kidding, I'm learning Danish with Freja.",
+            ["The user is learning Danish with Freja."],
+        ),
+    ],
+)
+def test_what_is_held_can_be_understood_alone(tmp_path: Path, said: str, held: list[str]) -> None:
+    assert [each.text.partition("“")[2].rstrip("”") or each.text for each in held_after(tmp_path, said)] == held
 
 
 @pytest.mark.parametrize(("before", "now"), ENDED)

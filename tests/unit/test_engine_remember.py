@@ -294,6 +294,7 @@ PARTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("The user lives in Porto. The user is vegan.", {"home": "Porto", "diet": "vegan"}),
     ("Ich wohne in Graz und arbeite bei Magna.", {"home": "Graz", "employer": "Magna"}),
     ("Ich bin Vegetarierin. Mein Hund heißt Bello.", {"diet": "Vegetarierin", "pet": "Bello"}),
+    ("I work at Volmer as a test manager.", {"employer": "Volmer", "job": "test manager"}),
     ("- Anna lives in Porto\n- Anna works at Siemens", {"home": "Porto", "employer": "Siemens"}),
 )
 

@@ -235,7 +235,8 @@ class Tools:
     ) -> str:
         """Keep something for later sessions: a fact, how something is done, or an approach that failed and why.
 
-        Not for notes on the task at hand: those go on the `scratchpad`.
+        Not for notes on the task at hand: those go on the `scratchpad`. It never replaces what the user said: if the
+        answer is “disputed”, ask the user to say it in the chat, which is read.
         """
         details = MemoryDetails(origin="agent", task_type=task_type, project=self._project, labels=labels or ())
         if kind is not None:

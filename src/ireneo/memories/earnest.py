@@ -105,7 +105,8 @@ def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 # A correction concerns the last thing said; a joke is taken back as a whole.
                 kept = said[-1][0].rpartition(",")[0] if said and more else ""
                 said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
-                if not more:
+                if not more or (language == "en" and has_cue("joke", taken[0]) and predicate(sentence) is None):
+                    # "Just kidding: Danish, because of her" only says what it is with the joke.
                     continue
             said.append((_serious_part(sentence), language))
     joins = True

@@ -35,6 +35,7 @@ from ireneo.memories.figures import (
     APART,
     SIDE,
     WEEKDAY,
+    are_alike,
     bare_numbers,
     counts_by_noun,
     figures_by_quantity,
@@ -254,7 +255,8 @@ class _ChangeReader:
 
     def changed_values(self) -> Iterator[Record]:
         """Memories for which the statement gives another figure, day or opposite, and which say little besides."""
-        told = figures_by_quantity(self.words)
+        told = figures_by_quantity(_DENIED.sub("", self.words))
+        denied = figures_by_quantity(" ".join(found["what"] for found in _DENIED.finditer(self.words)))
         counts = counts_by_noun(self.words) if self.fresh or self.only or mentions_change(self.words) else {}
         found = []
         for each, words in self.held if told or counts else ():
@@ -271,6 +273,9 @@ class _ChangeReader:
             loose = (SIDE, APART, *((WEEKDAY, "clock") if {"often", "clock"} & set(differ) else ()))
             agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
             if not differ or agree or self.besides:
+                continue
+            if any(not theirs.get(kind, frozenset()) & values for kind, values in denied.items()):
+                # "On 13 June, not 3 June" puts no other day right.
                 continue
             shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
             shared -= {
@@ -303,13 +308,13 @@ class _ChangeReader:
                 continue
             (kind,) = kinds
             same = [
-                each
+                (each, theirs)
                 for each, _ in self.held
-                if self._same_persons(each)
-                and mine[kind] != figures_by_quantity(comparable_words(each.text)).get(kind, mine[kind])
+                if (theirs := figures_by_quantity(comparable_words(each.text)).get(kind, mine[kind])) != mine[kind]
+                and self._same_persons(each)
             ]
-            if len(same) == 1:
-                yield same[0]
+            if len(same) == 1 and are_alike(" ".join(mine[kind]), " ".join(same[0][1])):
+                yield same[0][0]
 
     def changed_prices(self) -> Iterator[Record]:
         """The memory of a rent, pay or fee, if there is exactly one and the person who sets it names another figure."""
@@ -359,7 +364,8 @@ class _ChangeReader:
                     # In "Mara and I" she is the person whom the memory relates to the speaker.
                     has_cue("joint", mine) and self._name_same_persons(self.words, theirs)
                 )
-                if (each.attribute == thing or told) and same and (not apart or not self.draft.subject):
+                idle = thing == "employer" and each.attribute == "job" and each.value in _PHRASING.no_work
+                if (each.attribute == thing or told or idle) and same and (not apart or not self.draft.subject):
                     yield each
 
     def _same_beings(self, record: Record, *, few: bool) -> bool:
@@ -594,6 +600,10 @@ _CALLED = lazy_re(
     lambda: rf"\b{any_of(topic(Phrasing).called)} (?:\w+ ){{0,2}}?[a-zäöüß-]+ ({CAPITAL}[\w-]+)(?= [a-zäöü]|['’]s)"
 )
 _CLAUSE_REST = lazy_re(r"[^.,;:!?]*")
+_DENIED = lazy_re(
+    lambda: rf"{any_of(topic(Facts).not_that)}(?P<what>(?:[^\W\d_]+ )?[$€£]?\d(?:[^.,;:!?]|[.,:](?=\d))*)", re.I
+)
+"""A figure that is called wrong: "not 3 June"."""
 _IN = lazy_re(r"\bin (\w+)", re.I)
 _OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(of_language(Facts, 'en').owners)})\s+", re.I)
 _FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)

@@ -39,7 +39,7 @@ from ireneo.memories.earnest import (
 from ireneo.memories.ended_values import corrected_values
 from ireneo.memories.endings import may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
-from ireneo.memories.figures import figures_by_quantity, names_one_weekday
+from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.occupation import split_occupation
 from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.plans import is_plan, planned_places
@@ -53,7 +53,7 @@ from ireneo.memories.quoting import (
     without_remark,
 )
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.said import QuotedClause, SaidFact, fact_key, joined, quotations, with_original_words
+from ireneo.memories.said import ADDS, QuotedClause, SaidFact, fact_key, joined, quotations, with_original_words
 from ireneo.memories.wording import distinctive_words, names_in, unquoted_words
 from ireneo.memories.worth import LEAST_ASKED, NOTHING, is_worth_keeping, keep_score
 from ireneo.patterns import lazy_re
@@ -269,14 +269,21 @@ class _FactReader:
             return
         if more:
             yield from self._lasting_slots(replace(statement, text=more), predicate(more, self._known_names(statement)))
-        slots, called = list(self._lasting_slots(statement, said)), {each.value for each in named}
+        slots = list(self._lasting_slots(statement, said)) or list(self._next_values(statement))
         slots = list(self._further_slots(statement, said, slots)) if said is not None else slots
         self._remember_being(slots)
+        called = [each.value for each in named]
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots and not (said is not None and said.tense == "used"):
             # Somebody who "used to love" something may say next what it is now.
             return
         yield self.quote(statement.text, statement.language)
+
+    def _next_values(self, statement: Statement) -> Iterator[SaidFact]:
+        """The next value of a known series of the speaker, if a clause just gives the figure."""
+        for each in self.known if not is_plan(statement.text, self.at) else ():
+            if each.subject == self.subject and (value := next_value(statement.text, each.attribute, each.value)):
+                yield self._make_fact(statement, None, subject=self.subject, attribute=each.attribute, value=value)
 
     def _further_slots(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """The slots of a clause, and further ones that it fills: "I have a peanut allergy and two kids"."""
@@ -300,8 +307,7 @@ class _FactReader:
 
     def _second_half(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """The facts of the second half of a statement, read as a separate clause."""
-        for fact in self._read_facts(replace(statement, text=more)):
-            yield replace(fact, quote=statement.text)
+        yield from (replace(fact, quote=statement.text) for fact in self._read_facts(replace(statement, text=more)))
 
     def _known_names(self, statement: Statement) -> frozenset[str]:
         """The known names in a statement; with `anyone` also the name at its beginning."""
@@ -331,14 +337,14 @@ class _FactReader:
                 confidence=0.9,
                 salience=0.9,
             )
-        text = statement.text[0].upper() + statement.text[1:]
+        text = statement.text[adds.end() :] if (adds := ADDS.match(statement.text)) else statement.text
         return SaidFact(
-            text=f"{self.who} asks the assistant: “{text}”",
+            text=f"{self.who} asks the assistant: “{text[0].upper()}{text[1:]}”",
             quote=statement.text,
             kind="semantic",
             subject=self.subject,
             attribute="manner",
-            value=statement.text,
+            value=text,
             at=self.at,
             adds=True,
             confidence=0.8,
@@ -394,10 +400,11 @@ class _FactReader:
             return
         for found in cues(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
-            name = next((said for key, said in parts.items() if key.startswith("name") and said), None)
+            name = next(
+                (said.removesuffix("'s") for key, said in parts.items() if key.startswith("name") and said), None
+            )
             word = next((said for key, said in parts.items() if key.startswith("word") and said), "")
             code = relations().get(word.casefold())
-            name = name.removesuffix("'s") if name else None
             if (
                 not name
                 or not code
@@ -487,7 +494,7 @@ class _FactReader:
         """Complete an employer with the job there, since one changes without the other."""
         rows = [each for each in cues(statement.language).says if each[0].attribute == "job"]
         for fact in facts:
-            told = [] if self.anyone or fact.against else [(row, pattern.match(said.phrase)) for row, pattern in rows]
+            told = [] if fact.against else [(row, pattern.match(said.phrase)) for row, pattern in rows]
             row, found = next(((row, hit) for row, hit in told if hit and tense_fits(row, said)), (None, None))
             job = self._trim_value(found["value"], statement.language) if found else ""
             if row is None or not job or job not in fact.text:
@@ -743,9 +750,8 @@ class _FactReader:
 
     def _plain_fact(self, statement: Statement, kind: Kind) -> SaidFact:
         """The statement itself, if it fills no slot."""
-        text, _ = self._in_third_person(statement, None)
         return SaidFact(
-            text=text,
+            text=self._in_third_person(statement, None)[0],
             quote=statement.text,
             kind=kind,
             subject=self.subject if kind == "semantic" else "",

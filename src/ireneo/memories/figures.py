@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Set
 from functools import lru_cache
+from itertools import product
 
 from ireneo.language.files import LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import verb_forms
@@ -13,6 +14,7 @@ from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
 from ireneo.memories.cues import all_cues, cue_patterns
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
 APART, SIDE, WEEKDAY = "apart", "side", "weekday"
@@ -195,6 +197,8 @@ def _is_counted(noun: str) -> bool:
     )
 
 
+_ALIKE = 0.8
+"""The least ratio of two measurements one after the other."""
 _TIMES = frozenset("day week month year h min s".split())
 
 
@@ -229,6 +233,24 @@ def _unit_words() -> frozenset[str]:
 @cached_data
 def _common_words() -> frozenset[str]:
     return topic(Words).stop | topic(Facts).generic
+
+
+def next_value(text: str, attribute: str, before: str) -> str:
+    """The next value of a series of measurements, if a clause gives only its figure: "79.5 kg today" after "81 kg"."""
+    pattern, kinds = topic(Facts).series.get(attribute), [*filter(is_measure, figures_by_quantity(before))]
+    if not pattern or len(kinds) != 1 or kinds[0] in _MONEY:
+        return ""
+    own = re.search(any_of(pattern), text, re.I)
+    is_bare = [*filter(is_measure, figures_by_quantity(text))] == kinds
+    is_bare = is_bare and not distinctive_words(text) - units_by_term().keys()
+    now, last = _NUMBER.findall(own[0] if own else text if is_bare else ""), _NUMBER.findall(before)
+    return before.replace(last[0], now[0]) if len(now) == len(last) == 1 and are_alike(now[0], last[0]) else ""
+
+
+def are_alike(now: str, before: str) -> bool:
+    """Whether two texts have numbers of similar size, so that one may be measured after the other."""
+    found = [[float(each.replace(",", ".")) for each in _NUMBER.findall(text)] for text in (now, before)]
+    return any(_ALIKE * max(pair) <= min(pair) for pair in product(*found))
 
 
 @cached_data

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence, Set
 from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.memories.cues import cues
+from ireneo.memories.cues import and_words, cues
 from ireneo.memories.earnest import Statement
 from ireneo.memories.quoting import LONGEST_QUESTION, MOST_WORDS, is_informative, is_short
 from ireneo.memories.record import Kind
@@ -16,6 +17,8 @@ from ireneo.memories.worth import LEAST, LEAST_BESIDE
 from ireneo.patterns import lazy_re
 
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+ADDS = lazy_re(lambda: rf"{and_words()}\s+(?=\w)", re.I)
+"""What joins a statement to one before it, which needn't be quoted with it."""
 _LEAST_WORDS = 10
 """From this many words on a quotation means something although it begins with a pronoun."""
 
@@ -89,7 +92,8 @@ def quotations(clauses: Sequence[QuotedClause], answer: str = "") -> Iterator[tu
                 words = f"{first.meant}{words[len(first.said.text) :]}"
             elif len(_WORDS.findall(words)) < _LEAST_WORDS:
                 continue
-        yield words, part[-1].said.language
+        adds = None if answer and words.startswith(answer) else ADDS.match(words)
+        yield words[adds.end() :] if adds else words, part[-1].said.language
 
 
 def _parts(clauses: Sequence[QuotedClause], kept: Set[int]) -> Iterator[list[QuotedClause]]:
