@@ -364,9 +364,19 @@ def test_a_folder_lists_the_lessons_of_its_project(tmp_path: Path) -> None:
     db, reed = tmp_path / "memory.db", tmp_path / "reed"
     reed.mkdir()
     run("learn", runs_in(tmp_path / "a"), db=db)
-    assert "\n  harbour\n" in run("lessons", cwd=reed, db=db).stdout, "no run of this folder was learned from"
+    none = "  None of project reed; these are of harbour.\n"
+    listed = run("lessons", cwd=reed, db=db).stdout
+    assert listed.startswith(none), "no run of this folder was learned from"
+    assert "\n  harbour\n" in listed
+    (tmp_path / "calm.jsonl").write_text(claude_log("calm", [Ran("make jib", "sewn")], cwd=str(reed)), encoding="utf-8")
+    run("learn", tmp_path / "calm.jsonl", db=db)
+    assert run("lessons", cwd=reed, db=db).stdout == listed, "a run of this folder taught nothing"
+    assert run("lessons", "--project", "reed", db=db).stdout == (
+        "  No lesson matches that; `ireneo lessons --all-projects` shows all.\n"
+    )
     run("learn", one_with_a_rule(tmp_path / "b.md"), "--project", "reed", db=db)
     here, everywhere = (run("lessons", *given, cwd=reed, db=db).stdout for given in ((), ("--all-projects",)))
+    assert "None of project" not in here
     assert "\n  harbour\n" not in here
     assert "1 lesson of other projects: `ireneo lessons --all-projects`." in here
     assert "\n  harbour\n" in everywhere

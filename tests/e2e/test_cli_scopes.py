@@ -9,6 +9,7 @@ from tests.agent_log import MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import run
 
 import ireneo.sync
+from ireneo.faces.cli.options import some_of
 
 
 def found(db: Path, *asked: str) -> str:
@@ -133,3 +134,10 @@ def test_work_says_of_which_project_its_memories_are_where_they_are_not_listed_h
     again = tmp_path / "again.db"
     run("import", tmp_path / "run.jsonl", db=again)
     assert "--all-projects" not in run("work", "--until-idle", db=again, cwd=tower).stdout
+
+
+def test_a_list_of_names_counts_what_it_leaves_out_unless_it_is_one() -> None:
+    assert some_of([]) == ""
+    assert some_of(["a", "b"]) == "a, b"
+    assert some_of(list("abcdef")) == "a, b, c, d, e, f"
+    assert some_of(list("abcdefg")) == "a, b, c, d, e and 2 more"

@@ -215,6 +215,7 @@ def test_the_demo_ends_with_a_lesson_and_the_guard_that_stops_the_next_run(tmp_p
     _, learned, stopped = re.split(r"^[56]  (?=Learn|Stop)", shown, flags=re.MULTILINE)
     lesson = "When `make integration` fails with “OperationalError: the database refused the connection”,"
     assert lesson in learned
+    assert "; these are of kestrel.\n\n  kestrel\n" in learned, "the demo's folder is a project without a lesson"
     assert "run `make db` first. “It needs the database" in learned
     spoken = [line.split()[0] for line in stopped.splitlines() if line.startswith(("   agent ", "   guard "))]
     assert spoken == ["agent", "guard", "guard", "agent", "agent"], "it speaks before the first try, and not after"

@@ -27,6 +27,7 @@ from ireneo.faces.cli.options import (
     open_memory,
     option,
     resolve_project,
+    some_of,
 )
 from ireneo.faces.cli.output import Answer, ReadingBar, counted, cut, echo, pick_attributes, secret_lines
 from ireneo.faces.cli.place import Database, database, exists, shown
@@ -41,8 +42,6 @@ Target = Annotated[
     argument("PATH", "A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON."),
 ]
 
-MOST_NAMED = 5
-"""The most projects that are named."""
 FILES = frozenset(".md .markdown .txt .json .yaml .yml .toml .csv .html .pdf .gz .xz .zip .db .sqlite".split())
 """Endings that only files have: a name with one of them is not meant for a folder."""
 
@@ -230,9 +229,8 @@ def _places(projects: Sequence[str]) -> list[str]:
     named = [each for each in projects if each]
     if not named:
         return []
-    more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
     without = ", or none" if len(named) < len(projects) else ""
-    return [f"of project{'s' * (len(named) > 1)} {', '.join(named[:MOST_NAMED])}{more}{without}"]
+    return [f"of project{'s' * (len(named) > 1)} {some_of(named)}{without}"]
 
 
 def _import_memories(files: Sequence[str], path: Database, space: str, tally: ImportTally, keep_secrets: bool) -> None:

@@ -26,7 +26,6 @@ from ireneo.faces.cli.files import (
 )
 from ireneo.faces.cli.options import (
     AUTO,
-    LISTED,
     STDIN,
     AsJson,
     FormatOfFile,
@@ -39,6 +38,7 @@ from ireneo.faces.cli.options import (
     option,
     resolve_project,
     session_named,
+    some_of,
 )
 from ireneo.faces.cli.output import (
     Answer,
@@ -56,7 +56,7 @@ from ireneo.faces.cli.output import (
 )
 from ireneo.faces.cli.place import Database, database, exists, make_folder, shown
 from ireneo.faces.cli.work import Asking
-from ireneo.plumbing import instructions, is_story, project_named, said_once
+from ireneo.plumbing import GENERAL, instructions, is_story, project_named, said_once
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
@@ -348,15 +348,19 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
     if exporting.diff and (exporting.export is None or as_json):
         raise BadInput("--diff shows what --export would change; name the file with --export, and leave --json out.")
     project = Scoped(project=which.project, all_projects=which.all_projects).name
-    beyond = 0
+    beyond, none = 0, ""
     with open_existing(stored) as memory:
         if which.project is None and exporting.export is not None:
             project = _project_of(memory, exporting)
-        elif which.project is None and project not in {run.project for run in memory.runs()}:
-            project = None  # No run of this folder was learned from.
         category = cast("Category | None", which.kind)
         found = memory.lessons(project=project, category=category, disputed=exporting.export is None, guarded=True)
-        if which.project is None and project is not None:
+        if which.project is None and project is not None and exporting.export is None:
+            every = memory.lessons(category=category, disputed=True, guarded=True)
+            if all(GENERAL in each.projects for each in found):
+                others = sorted({name for each in every for name in each.projects} - {GENERAL})
+                if len(every) > len(found):
+                    none = f"None of project {project}; these are of {some_of(others) or 'no project'}."
+                found, project = every, None
             here = {each.id for each in found}
             beyond = sum(each.id not in here for each in memory.lessons(category=category))
     guarded = [each for each in found if each.guard_only]
@@ -373,7 +377,8 @@ def lessons(as_json: AsJson = False, *, which: LessonFilter, exporting: Exportin
     chosen, more = any((project, which.kind, since)), 0 if which.all else len(guarded)
     told = said_once([each for each in found if which.all or each.reviewed != "dropped"])
     return Answer(
-        [lesson_answer(each) for each in found], lambda: show_lessons(told, chosen=chosen, more=more, beyond=beyond)
+        [lesson_answer(each) for each in found],
+        lambda: show_lessons(told, chosen=chosen, more=more, beyond=beyond, none=none),
     )
 
 
@@ -393,8 +398,7 @@ def _project_of(memory: Memory, exporting: Exporting) -> str | None:
 
 
 def _no_lessons_text(project: str, known: Sequence[str]) -> str:
-    named = ", ".join(known[:LISTED]) + (" …" if len(known) > LISTED else "")
-    return f"No run of project {project} was learned from; name one of {named} with --project."
+    return f"No run of project {project} was learned from; name one of {some_of(known)} with --project."
 
 
 def _export_lessons(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -264,8 +264,7 @@ class Scoped(Struct, frozen=True, kw_only=True):
         others = sorted(name for name in known - {here} if name and name != GENERAL)
         if not others:
             return ""
-        named = ", ".join(others[:LISTED]) + (f" and {len(others) - LISTED} others" if len(others) > LISTED else "")
-        named += ", and what belongs to none" if asked and "" in known else ""
+        named = some_of(others) + (", and what belongs to none" if asked and "" in known else "")
         verb = "is" if len(others) == 1 else "are"
         if here == self.project and here not in known:
             unknown = f"Nothing that is stored belongs to a project {here}; there {verb} {named}."
@@ -297,6 +296,12 @@ BRANCH, MAIN = "@", "main"
 TRIAL = Path(":memory:")
 LISTED = 5
 """The most sessions or projects that a message names."""
+
+
+def some_of(names: Sequence[str]) -> str:
+    """List names, and count those beyond the first few; a single one more is named as well."""
+    few = names if len(names) == LISTED + 1 else names[:LISTED]
+    return ", ".join(few) + (f" and {len(names) - len(few):,} more" if len(few) < len(names) else "")
 
 
 def open_existing(stored: Stored) -> Memory:

@@ -317,13 +317,17 @@ _STANDS = {"kept": "kept by you", "edited": "in your words", "dropped": "dropped
 INDENT = MARGIN * 3
 
 
-def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0, beyond: int = 0) -> None:
+def show_lessons(
+    lessons: Sequence[Lesson], *, chosen: bool = False, more: int = 0, beyond: int = 0, none: str = ""
+) -> None:
     """Show lessons by the project that gets them; last come those of several, all or no projects.
 
     `chosen` says that other lessons may exist besides those that were asked for; `more` is how many only the guard
-    shows, and `beyond` how many belong to other projects.
+    shows, and `beyond` how many belong to other projects. `none` says that the folder's project has none of its own.
     """
     screen = console()
+    if none:
+        write(screen, f"{MARGIN}{none}")
     are, them = ("is", "it") if more == 1 else ("are", "them")
     beside = f"{are} told only by the guard, before the call: `ireneo lessons --all` shows {them}."
     if not lessons and more:
