@@ -10,10 +10,7 @@ import re
 from types import MappingProxyType
 
 from ireneo.language.topics import Voice
-from ireneo.summaries.work import WORK
 
-NAMES = WORK.sections("turn")["names"].heading
-"""Below it nobody tells anything."""
 OF_A_FILE = "  - "
 """What a line begins with that a file says, not the agent."""
 OWN = MappingProxyType(
@@ -70,12 +67,8 @@ _BEGINS = re.compile(r"(?:^|[.!?:] )(?:[-*] )?$")
 
 def revoiced(block: str, voice: Voice) -> str:
     """A block of notes in that voice."""
-    told = True
-    lines = []
-    for line in block.split("\n"):
-        told = told and line != NAMES
-        lines.append(_line(line, voice) if told and not line.startswith(OF_A_FILE) else line)
-    return "\n".join(lines)
+    lines = block.split("\n")
+    return "\n".join(line if line.startswith(OF_A_FILE) else _line(line, voice) for line in lines)
 
 
 def _line(line: str, voice: Voice) -> str:

@@ -145,6 +145,6 @@ def test_what_the_guard_cannot_know_is_said_when_it_is_remembered(folders: tuple
     db, acme, _ = folders
     unnamed = run("remember", "Never run the backfill on the live cluster.", db=db, cwd=acme).stdout
     assert "It names no command, so `ireneo check` won't warn of it" in unnamed
-    named = run("remember", "Never run `make backfill` on production.", db=db, cwd=acme).stdout
+    named = run("remember", "Never run `make backfill`, it locks the tables.", db=db, cwd=acme).stdout
     assert "names no command" not in named
     assert "make backfill" in run("check", "Bash", "make backfill", db=db, cwd=acme).stdout

@@ -168,4 +168,3 @@ def test_only_who_is_spoken_of_is_changed(benchmark: ModuleType) -> None:
         "the agent put its change back, and the agent is sure."
     )
     assert revoiced(block, "third").split("\n")[2] == "  - I am what the file says"
-    assert revoiced(block, "third").endswith("## Also named\nI my")

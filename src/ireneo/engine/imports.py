@@ -7,6 +7,8 @@ from array import array
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from itertools import count as count_from
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -192,7 +194,9 @@ async def import_sessions(
         while (logged := await asyncio.to_thread(next, found, None)) is not None:
             cleaning = resources.cleaning(keep_secrets)
             key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
-            importing = _SessionImport(key, f"{log.name}:{cleaning.text(name)}", resources.count, cleaning)
+            source = f"{log.name}:{cleaning.text(name)}"
+            of_file = logged.id == name or logged.id.startswith(f"{name}-")
+            importing = _SessionImport(key, source, resources.count, cleaning, named_by_file=of_file)
             end = await importing.run(store, logged, lambda draft: draft, move)
             yield importing.report(logged, end)
 
@@ -320,18 +324,21 @@ def _refuse_another(tx: Transaction, key: SessionKey, messages: Sequence[Message
     An edited chat keeps some of its messages; without any it is another chat, or only its second file. System messages
     are ignored here.
     """
-    main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
     new = [message.text for message in messages[:SAME_CHAT] if message.role != "system"]
-    if main is None or not new:
-        return
-    there = [each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT) if each.role != "system"]
-    places = {text: place for place, text in reversed(list(enumerate(there)))}
-    cut = next((places[text] - place for place, text in enumerate(new) if text in places), None)
-    if there and (cut is None or cut > MOST_CUT):
+    places = _shared_places(tx, key, new) if new else None
+    if places is not None and (not places or places[0] > MOST_CUT):
         raise BadInput(
             f"Session {key.session} holds another chat than this one; name all of its logs in their order, the new "
             "ones last, or take them into another session."
         )
+
+
+def _shared_places(tx: Transaction, key: SessionKey, said: Sequence[str]) -> list[int] | None:
+    """By how many places each text that a chat and a session share is later in the session; None for an empty one."""
+    main = tx.sessions.branches(key).get(MAIN) if tx.sessions.get(key) else None
+    there = [each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT) if each.role != "system"] if main else []
+    places = {text: place for place, text in reversed(list(enumerate(there)))}
+    return [places[text] - place for place, text in enumerate(said) if text in places] if there else None
 
 
 def _is_logged(tx: Transaction, key: SessionKey, id: MessageId) -> bool:
@@ -381,14 +388,19 @@ class _SessionImport:
         base: Head | None = None,
         *,
         joins: bool = False,
+        named_by_file: bool = False,
     ) -> None:
-        """Begin after `base`, or at the root; a chat that `joins` others there must be the same."""
+        """Begin after `base`, or at the root; a chat that `joins` others there must be the same.
+
+        A session that has its name from its file gets another where the stored one of that name shares nothing with it.
+        """
         self._key = key
         self._source = source
         self._count = count
         self._cleaning = cleaning
         self._base = base
         self._joins = joins
+        self._named_by_file = named_by_file
         self._uncleaned: UncleanedIds = {}
         self.new = 0
         self.moved = BranchMove()
@@ -401,6 +413,8 @@ class _SessionImport:
         nodes = ((node, self._cleaning.variants(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
+            if self._named_by_file and not len(self.heads):
+                self._key = await store.read(self._own_key, read)
             # A batch with new messages is held until the next one is found, since the last one moves the branch.
             if runs := await store.read(self.unstored, read):
                 if held:
@@ -409,6 +423,14 @@ class _SessionImport:
         end = self.heads[logged.head]
         await store.write(self.finish, held, end, move_main)
         return end
+
+    def _own_key(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> SessionKey:
+        """The key of the session that holds what was `read`, or of a new one."""
+        drafts = (each for _, variants in read[:SAME_CHAT] for each in variants.drafts)
+        said = [each.text for each in drafts if each.role != "system" and each.text]
+        names = chain([self._key.session], (f"{self._key.session}-{number}" for number in count_from(2)))
+        keys = (SessionKey(self._key.space, name) for name in names)
+        return next(key for key in keys if not said or _shared_places(tx, key, said) != [])
 
     def unstored(
         self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]

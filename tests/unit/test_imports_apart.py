@@ -1,0 +1,31 @@
+"""Two chats whose files have one name are two sessions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ireneo
+
+
+def write(file: Path, *said: str) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    roles = ("user", "assistant")
+    file.write_text(json.dumps([{"role": roles[at % 2], "content": each} for at, each in enumerate(said)]))
+    return file
+
+
+async def test_another_chat_under_the_name_of_a_stored_one_is_a_session_of_its_own(tmp_path: Path) -> None:
+    ours = write(tmp_path / "a" / "chat.json", "I'm Nora.", "Hello Nora.", "I keep bees.", "How many hives?")
+    theirs = write(tmp_path / "b" / "chat.json", "I work at the mill.", "Since when?")
+    async with ireneo.open(tmp_path / "memory.db") as memory:
+        (first,) = (await memory.import_file(ours)).sessions
+        (second,) = (await memory.import_file(theirs)).sessions
+        assert (first.session, second.session) == ("chat", "chat-2")
+        # Each is known again, also once it has gone on or was edited.
+        write(ours, "I'm Nora.", "Hello Nora.", "I keep bees.", "How many hives?", "Three.", "Good.")
+        write(theirs, "I worked at the mill.", "Since when?")
+        (first,) = (await memory.import_file(ours)).sessions
+        (second,) = (await memory.import_file(theirs)).sessions
+        assert [(each.session, each.new) for each in (first, second)] == [("chat", 2), ("chat-2", 2)]
+        assert {each.key.session for each in await memory.sessions()} == {"chat", "chat-2"}
