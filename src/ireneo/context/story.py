@@ -127,8 +127,9 @@ SYSTEM_SHARE = 0.25
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """The share of the room after the blocks for newest messages that don't fit verbatim."""
-LEAST_OPEN = 120
-"""The least tokens for them, up to half of that room, since a smaller block says nothing."""
+LEAST_OPEN, STEP_OPEN = 120, 40
+"""The least tokens for them, up to half of that room, since a smaller block says nothing. If that many are free, they
+are added in steps of the second number."""
 FRESH_WEIGHT = 2
 MOST_OPENED = 0.5
 OPEN_BLOCKS = 2
@@ -640,10 +641,14 @@ def _newest_items(
     start = max(_live_start(fresh, costs, live_room, step), least_start)
     out = _open_blocks(story, start, room - live_room + _unused_room(live_room, sum(costs[start:])), options, teller)
     # If there is little to tell, the rest is for more messages, unless the words are the user's.
+    wider = max(live_room, room - sum(each.tokens for each in out))
+    if out and not least_start and (earlier := _live_start(fresh, costs, wider, step)) < start:
+        # Whole steps of messages leave some of the room, without which the block may have no line.
+        unused = min(max(wider - sum(costs[earlier:]), 0), LEAST_OPEN) // STEP_OPEN * STEP_OPEN
+        fewer = _open_blocks(story, earlier, room - wider + unused, options, teller)
+        if not any(is_header_only(each.draft.text) for each in fewer) or is_header_only(out[0].draft.text):
+            start, out = earlier, fewer
     live_room = max(live_room, room - sum(each.tokens for each in out))
-    if out and not least_start and (earlier := _live_start(fresh, costs, live_room, step)) < start:
-        start = earlier
-        out = _open_blocks(story, start, room - live_room, options, teller)
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]

@@ -209,6 +209,9 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     _set_salience(stretch, spoken=not is_prose(messages))
     texts = (list(part) for _, part in groupby(stretch, key=lambda each: each.stretch))
     passages = [passage for text in texts for passage in _passages(text, whole=not is_prose(messages))]
+    # Where all talk is idle, the best of it is told, so that no block is empty.
+    best = max((passage.peak for passage in passages), default=0.0)
+    passages = [passage for passage in passages if passage.peak > IDLE or passage.peak == best]
     story = best_lines([list(_exchanges(passages))], LEAF_LINES)
     weights = _name_weights(stretch)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
@@ -307,6 +310,8 @@ class _Passage(Struct, frozen=True, kw_only=True):
     """The speaker or narrator; empty in prose."""
     audience: frozenset[str] | None
     """The characters who were present; None for everybody."""
+    peak: float
+    """The salience of its most salient sentence."""
 
 
 def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[_Passage]:
@@ -320,8 +325,9 @@ def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[_Passa
     audience = None if message.draft.present is None else frozenset([*message.draft.present, *authors])
     one = whole and not text[0].recap and sum(len(each.text) + 1 for each in text) <= WHOLE_TURN
     for passage in [text] if one else _split_passages(text):
-        if max(each.telling for each in passage) > IDLE:
-            yield _Passage(line=_join_sentences(passage), speaker=next(iter(authors), ""), audience=audience)
+        if peak := max(each.telling for each in passage):
+            speaker = next(iter(authors), "")
+            yield _Passage(line=_join_sentences(passage), speaker=speaker, audience=audience, peak=peak)
 
 
 def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import quote_instructions
 from ireneo.log.calls import user_commands, without_reminders
-from ireneo.log.message import Message, is_own_block, messages_without_recalled, without_recalled
+from ireneo.log.message import Call, Message, is_own_block, messages_without_recalled, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
@@ -55,6 +55,7 @@ from ireneo.summaries.steps import (
     sentences,
     short_path,
     steps,
+    understand,
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
@@ -113,6 +114,7 @@ TOLD_BY_OUTCOME: frozenset[ActionKind] = frozenset({"check", "run", "save", "fet
 ACTED = 0.1
 """Weight of a plain list of acts, shown if there is nothing else."""
 ACTS = (("did", 1),)
+UNFINISHED = " (unfinished)"
 RAN_ONLY = (("run", 1),)
 """The verb of a check whose outcome is unknown."""
 ANSWERED_ASKED = ((ANSWERS, 1),)
@@ -175,7 +177,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     With `ends_turn` the last words are the turn's answer, and the last outcome is the turn's.
     """
     messages, goal = messages_without_recalled(messages), without_recalled(goal)
-    done = steps(messages)
+    done = [*_steps_without_call(messages), *steps(messages)]
     said = _agent_sentences(messages)
     given_up = dead_ends(done)
     operations = _without_instructions(_operations(messages, done, {line.subject for line in given_up}))
@@ -194,7 +196,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "operations": [
                 *operations,
                 *_without_instructions(_user_commands(messages)),
-                *_act_lines([step for step in done if step.result is not None and not step.failed]),
+                *_act_lines([step for step in done if not (step.failed_itself or step.was_rejected)]),
             ],
             "dead_ends": given_up,
             "worked": passed,
@@ -207,13 +209,32 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     )
 
 
+def _steps_without_call(messages: Sequence[Message]) -> Iterator[Step]:
+    """The results whose call is missing, as where a log begins after it."""
+    called = {call.id for message in messages for call in message.draft.calls}
+    for message in messages:
+        for result in message.draft.results:
+            if result.call_id not in called:
+                call = Call(id=result.call_id, name=result.name or "a tool", arguments={})
+                yield Step(
+                    action=understand(call),
+                    call=call,
+                    result=result,
+                    position=message.position,
+                    said="",
+                    source=message.id,
+                    answer=None,
+                )
+
+
 def _act_lines(done: Sequence[Step]) -> list[Line]:
     """A list of the acts, if there is nothing else to show."""
     by_deed: dict[str, dict[str, None]] = {}
     for step in done:
         subject = clip(step.action.subject, 60)
         deed = "ran" if step.action.shell and step.action.kind == "search" else DEEDS.get(step.action.kind, "used")
-        by_deed.setdefault(deed, {})[f"`{subject}`" if step.action.shell else subject] = None
+        ended = UNFINISHED if step.failed or step.result is None else ""
+        by_deed.setdefault(deed, {})[(f"`{subject}`" if step.action.shell else subject) + ended] = None
     told = [
         f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
         for deed, subjects in by_deed.items()
@@ -279,16 +300,11 @@ def _closing_question(messages: Sequence[Message], *, ends_turn: bool) -> list[L
     asked = [text for text in prose(last.text) if is_request(text)][-1]
     if (options := options_line(last)) and refers_to_list(last.text):
         # An answer such as "2" means nothing without them.
-        asked = f"{_without_options(asked, options)} {options.text.removeprefix(LIST)}".strip()
+        listed = options.text.removeprefix(LIST)
+        places = [asked.find(found["said"]) for found in KEPT.finditer(listed) if found["said"] in asked]
+        asked = f"{asked[: min(places, default=len(asked))].rstrip()} {listed}".strip()
     text = f"{I_ASKED}{asked}"
     return [Line(text=text, weight=ASKED, position=last.position, sources=(last.id,))]
-
-
-def _without_options(asked: str, options: Line) -> str:
-    """A question without an option that it ends with: the options follow it."""
-    said = (found["said"] for found in KEPT.finditer(options.text.removeprefix(LIST)))
-    place = min((asked.find(each) for each in said if each in asked), default=len(asked))
-    return asked[:place].rstrip()
 
 
 def _last_question(messages: Sequence[Message]) -> Message | None:
@@ -345,24 +361,23 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
     last = {_whole_command(step): place for place, step in enumerate(done)}
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
-        if kind == "ask" or brought_text(step) or (kind == "use" and "prompt" in step.call.arguments):
+        if step.was_rejected:
+            # With a reason, `_user_answers` has it.
+            if not refusal_words(step):
+                yield step.line(f"The user refused {_refused_action(step)}.", REFUSED)
+        elif kind == "ask" or brought_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # Answers of the user, pages and reports are represented by their sentences.
-        output = step.cleaned_output
-        named = _describe_step(step)
-        if step.failed_itself:
+        elif step.failed_itself:
+            named = _describe_step(step)
             yield from () if approach_of_step(step) in told else _failure_line(step, named, done[place + 1 :])
-        elif step.was_rejected and kind == "plan":
-            continue  # The user's next message says what is wanted instead.
-        elif step.was_rejected and not refusal_words(step):
-            yield step.line(f"The user refused {_refused_action(step)}.", REFUSED)
         elif step.failed or step.result is None:
-            continue  # It was refused or broken off, or nothing came back yet: it has no outcome.
-        elif not output.strip() and (ran := _ran_silently(step)):
+            continue  # It was broken off, or nothing came back yet: it has no outcome.
+        elif not step.cleaned_output.strip() and (ran := _ran_silently(step)):
             yield _outcome_line(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         else:
-            yield from _result_line(step, named, messages)
+            yield from _result_line(step, _describe_step(step), messages)
 
 
 def _result_line(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
@@ -586,7 +601,10 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     kept[REPLACED_CODE] = _newest_by_subject(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
     kept["discoveries"] = without_removed(kept)
     kept["dead_ends"] = _open_dead_ends(children)
-    acts = [line for line in kept.get("operations", ()) if line.verbs != ACTS]
+    did = kept.get("operations", [])
+    # Plain lists of acts stand for stretches of which there is nothing else.
+    told = any(kept.get(name) for name in ("direction", "strategy", "discoveries", "dead_ends"))
+    acts = [line for line in did if line.verbs != ACTS] or ([] if told else did[-1:])
     acts, passed = split_resolved_failures(acts, kept.get("artifacts", ()))
     kept["worked"] = _by_position([*kept.get("worked", ()), *passed])
     kept["artifacts"] = _newest_by_subject(kept.get("artifacts", ()), defined_name_of)
