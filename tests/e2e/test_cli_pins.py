@@ -112,6 +112,7 @@ def test_a_session_without_pins_says_so(tmp_path: Path) -> None:
 def test_a_disputed_block_is_marked(folder: Path) -> None:
     block = max((row for row in context(folder, 2000)["view"] if row["what"] == "summary"), key=lambda r: r["covers"])
     said = run("dispute", "7c1e", block["id"][:9], "The table was never changed.", cwd=folder).stdout
+    assert "(`ireneo summarise SESSION --budget TOKENS --model NAME`)." in said
     assert "is shown as disputed" in said
     doubted = [row for row in context(folder, 2000)["view"] if row["disputed"]]
     assert [row["disputed"] for row in doubted] == ["The table was never changed."]

@@ -10,6 +10,7 @@ from tests.e2e.test_cli_command import run
 
 import ireneo.sync
 from ireneo.faces.cli.options import some_of
+from ireneo.log.message import Draft, Text
 
 
 def found(db: Path, *asked: str) -> str:
@@ -134,6 +135,26 @@ def test_work_says_of_which_project_its_memories_are_where_they_are_not_listed_h
     again = tmp_path / "again.db"
     run("import", tmp_path / "run.jsonl", db=again)
     assert "--all-projects" not in run("work", "--until-idle", db=again, cwd=tower).stdout
+
+
+def test_a_character_is_asked_within_the_folders_project(tmp_path: Path) -> None:
+    db, here, there = tmp_path / "memory.db", tmp_path / "campaign", tmp_path / "mill"
+    here.mkdir()
+    there.mkdir()
+    with ireneo.sync.open(db, durability="normal") as memory:
+        story = memory.session("story", project=str(here))
+        lied = Text(text="I lied about the letter.", author="Vera", present=("Vera", "Odo"))
+        story.append(Draft(role="user", parts=(lied,)))
+        memory.session("code", project="/srv/mill").append([{"role": "user", "content": "Parse the letter's header."}])
+    asked = ("recall", "What about the letter?", "--as", "Vera")
+    shown = run(*asked, db=db, cwd=here).stdout
+    assert "I lied about the letter." in shown
+    assert "header" not in shown
+    assert "header" in run(*asked, "--all-projects", db=db, cwd=here).stdout
+    cue = ("brief", "--goal", "Ask about the letter", "--as", "Vera")
+    assert "I lied" in run(*cue, db=db, cwd=here).stdout
+    assert "I lied" not in run(*cue, db=db, cwd=there).stdout
+    assert "I lied" in run(*cue, "--all-projects", db=db, cwd=there).stdout
 
 
 def test_a_list_of_names_counts_what_it_leaves_out_unless_it_is_one() -> None:

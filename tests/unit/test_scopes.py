@@ -526,6 +526,13 @@ async def test_a_server_for_a_character_tells_what_she_lived_through_on_one_path
             (answer,) = (await client.call_tool("recall", asked)).content
             brief = (await client.call_tool("brief", {"goal": asked["text"]})).content
             secret = await client.call_tool("expand", {"id": ids[1]})
+        other = await memory.session("ferry", project="/srv/harbour")
+        await other.append(said("The ferry leaves at nine."))
+        for name, named, holds in (("mill", None, False), ("mill", "lighthouse@calm", True), ("", None, True)):
+            server = make_server(memory, project=name, place=await place_in(memory, "Vera", named))
+            async with Client(server) as client:
+                (told,) = (await client.call_tool("recall", asked)).content
+            assert ("went out" in whole((told,))) is holds, "the project limits a character, but not a named session"
         assert isinstance(answer, TextContent)
         assert "is well" in answer.text
         assert "went out" in answer.text

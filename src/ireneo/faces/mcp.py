@@ -174,7 +174,7 @@ class StoryPlace(NamedTuple):
 class RecallLimits(TypedDict, total=False):
     """The limits of what is recalled."""
 
-    project: str
+    project: str | None
     viewpoint: str
     session: str | None
     branch: str | None
@@ -449,7 +449,9 @@ class Tools:
         if self._place is None:
             return {"project": self._project}
         place = self._place
-        return {"viewpoint": place.viewpoint, "session": place.session, "branch": place.branch}
+        # A session that was named is searched wherever the server runs, and a folder of no project limits no story.
+        project = self._project or None if place.session is None else None
+        return {"project": project, "viewpoint": place.viewpoint, "session": place.session, "branch": place.branch}
 
     async def _session(self, named: str, instead: str) -> ireneo.Session:
         """Return a session that may be seen from the project. Raises BadInput."""

@@ -160,7 +160,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         session, branch = parse_session(memory, cues.session)
         asked = {**asdict(cues), "session": session, "branch": branch}
         with waiting("Searching …"):
-            made = memory.brief(**asked, project=scoped.seen_by(cues.viewpoint))
+            made = memory.brief(**asked, project=scoped.name)
         hint = "" if made.markdown and scoped.project is None else scoped.hint(memory, asked=not made.markdown)
         is_empty = not made.markdown and not memory.memories(project=scoped.name, limit=1)
     pad = {"pad": made.pad and _pad(made.pad), "left_out": made.left_out}

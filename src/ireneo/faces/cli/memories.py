@@ -216,7 +216,7 @@ def recall(
         raise BadInput("Give a question that is not empty, or a file of questions with --each.")
     from ireneo.faces.cli.screens.lists import show_recalled
 
-    at, project = day_end(wish.at), scoped.seen_by(wish.viewpoint)
+    at, project = day_end(wish.at), scoped.name
 
     def find(memory: Memory, question: str) -> RecallResults:
         session, branch = parse_session(memory, wish.session)

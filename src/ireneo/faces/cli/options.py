@@ -245,10 +245,6 @@ class Scoped(Struct, frozen=True, kw_only=True):
         """The name of what is searched, for a sentence: a project, or the whole space."""
         return f"project {self.name}" if self.name else f"space {space}"
 
-    def seen_by(self, viewpoint: str) -> str | None:
-        """The project to search for a story's character: only one that was named, as characters belong to no folder."""
-        return self.name if not viewpoint or self.project is not None else None
-
     def hint(self, memory: Memory, *, asked: bool = True) -> str:
         """Return a sentence on which other projects there are, for a search in one project that found nothing.
 

@@ -130,7 +130,7 @@ def dispute(session: SessionName, id: Block, reason: Reason, claim: Claim = "", 
     with open_session(stored, session) as named:
         made = named.dispute(id, reason, claim=claim)
     what = f"“{claim}” in {short(id)}" if claim else short(id)
-    until = "until a model has written it again (`ireneo summarise`)."
+    until = "until a model has written it again (`ireneo summarise SESSION --budget TOKENS --model NAME`)."
     return _annotation_answer(named, made, f"{what} is shown as disputed in {title_of(named)}, {until}")
 
 
