@@ -210,21 +210,23 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
 
 
 def _steps_without_call(messages: Sequence[Message]) -> Iterator[Step]:
-    """The results whose call is missing, as where a log begins after it."""
+    """The refusals whose call is missing, as where a log begins after it."""
     called = {call.id for message in messages for call in message.draft.calls}
     for message in messages:
         for result in message.draft.results:
-            if result.call_id not in called:
-                call = Call(id=result.call_id, name=result.name or "a tool", arguments={})
-                yield Step(
-                    action=understand(call),
-                    call=call,
-                    result=result,
-                    position=message.position,
-                    said="",
-                    source=message.id,
-                    answer=None,
-                )
+            call = Call(id=result.call_id, name=result.name or "a tool", arguments={})
+            step = Step(
+                action=understand(call),
+                call=call,
+                result=result,
+                position=message.position,
+                said="",
+                source=message.id,
+                answer=None,
+            )
+            # What another result is of can't be told.
+            if result.call_id not in called and step.was_rejected:
+                yield step
 
 
 def _act_lines(done: Sequence[Step]) -> list[Line]:

@@ -104,8 +104,7 @@ def call_of(number: int, tool: str, output: str | None) -> list[Draft]:
         return [called]
     failed = output == REFUSED
     answered = Draft(role="tool", parts=(Result(call_id=id, parts=(Text(text=output),), failed=failed),))
-    # A log may begin after the call.
-    return [answered] if tool == "lost" else [called, answered]
+    return [called, answered]
 
 
 def no_silent_block_over(drafts: Sequence[Draft], budgets: Sequence[int], preset: str | Policy) -> None:
@@ -123,7 +122,7 @@ def no_silent_block_over(drafts: Sequence[Draft], budgets: Sequence[int], preset
     turns=st.lists(
         st.lists(
             st.tuples(
-                st.sampled_from(("Bash", "Read", "AskUserQuestion", "ExitPlanMode", "lost")),
+                st.sampled_from(("Bash", "Read", "AskUserQuestion", "ExitPlanMode")),
                 st.sampled_from((REFUSED, "", "done", None)),
             ),
             min_size=1,
