@@ -29,3 +29,13 @@ async def test_another_chat_under_the_name_of_a_stored_one_is_a_session_of_its_o
         (second,) = (await memory.import_file(theirs)).sessions
         assert [(each.session, each.new) for each in (first, second)] == [("chat", 2), ("chat-2", 2)]
         assert {each.key.session for each in await memory.sessions()} == {"chat", "chat-2"}
+
+
+async def test_what_was_erased_does_not_come_back_under_another_name(tmp_path: Path) -> None:
+    ours = write(tmp_path / "chat.json", "Quillon rides to the mill.", "Quillon is late.")
+    async with ireneo.open(tmp_path / "memory.db") as memory:
+        await memory.import_file(ours)
+        await memory.forget(subject="Quillon")
+        (again,) = (await memory.import_file(ours)).sessions
+        assert again.session == "chat"
+        assert not [each for each in await memory.recall("Quillon") if "Quillon" in each.text]

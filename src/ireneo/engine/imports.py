@@ -430,7 +430,8 @@ class _SessionImport:
         said = [each.text for each in drafts if each.role != "system" and each.text]
         names = chain([self._key.session], (f"{self._key.session}-{number}" for number in count_from(2)))
         keys = (SessionKey(self._key.space, name) for name in names)
-        return next(key for key in keys if not said or _shared_places(tx, key, said) != [])
+        # What was erased there can't be compared, and must not come back under another name.
+        return next(key for key in keys if not said or tx.sessions.erased(key) or _shared_places(tx, key, said) != [])
 
     def unstored(
         self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]
