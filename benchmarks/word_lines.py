@@ -2,23 +2,23 @@
 
     python benchmarks/word_lines.py [salience|threads|kept] MARKED.jsonl … [--write FILE]
 
-A table of weights answers one question or several (`TABLES`). Each row of a file is a sentence with one answer:
+A table of weights answers one question (`TABLES`). Each row of a file is a sentence with one answer:
 
     {"text": "…", "mark": 2.0, "question": "salience", "story": "…", "forms": ["@narrated"], "asked": "…",
      "weight": 1.0, "chance": 1.0, "source": "…"}
 
-Only the first two are needed. `question` is by default the first of its table. `mark` is what the line is to say: any
-number (ridge regression), 1 or 0 (logistic regression), or, where one of several lines is right, the name of that line
-(multinomial). `story` is what is held apart together, be it a talk; `asked` what a user answers. `weight` is how much
-the row counts in the fit, and `chance` by what chance it was drawn for marking (0: chosen, and so no measure of
-anything). Rows of one `source` may all be marked higher than those of another, without its style being taken for the
-reason. Without any file the sentences of our own in `salience.toml` are taken.
+Only the first two are needed. Rows of another `question` than the table's are left out. `mark` is what the line is to
+say: any number (ridge regression), or 1 or 0 (logistic regression). `story` is what is held apart together, be it a
+talk; `asked` what a user answers. `weight` is how much the row counts in the fit, and `chance` by what chance it was
+drawn for marking (0: chosen, and so no measure of anything). Rows of one `source` may all be marked higher than those
+of another, without its style being taken for the reason. Without any file the sentences of our own in `salience.toml`
+are taken.
 
 What is fitted are the weights of the features, and, where the extra `local` is installed, of the vectors of the words
 as well: what a word without enough examples weighs follows from words alike in meaning. Both together are one weight a
 word. Names have none. Each fifth of the stories is rated by what was fitted to the others. Printed are the rank
 correlation, how often a sentence of the highest mark stands above one of the lowest, and the share of the highest marks
-among the first twentieth; of several lines, how often the highest is right, of all rows and of those where it is sure.
+among the first twentieth.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 
 from ireneo.language.word_lines import CONSTANT, Features, LinearModel, features, parse_models
 from ireneo.memories.worth import features_of
-from ireneo.summaries.find_threads import SURE
 
 OWN = Path(__file__).with_name("salience.toml")
 RIDGE_SOURCE = 0.01
@@ -58,10 +57,10 @@ Line: TypeAlias = dict[str, float]
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What a line, or several of which one is right, say of a sentence, and how they are fitted."""
+    """What a line says of a sentence, and how it is fitted."""
 
     name: str
-    fit: Literal["value", "chance", "choice"]
+    fit: Literal["value", "chance"]
     words: float
     """How strongly the weights of words, stems and pairs are held to nothing."""
     forms: float
@@ -76,14 +75,10 @@ class Question(Struct, frozen=True, kw_only=True):
     """The most weights that are written."""
 
 
-TABLES: Mapping[str, Sequence[Question]] = {
-    "salience": (Question(name="salience", fit="value", words=1.0, forms=1.0, alike=5.0, most=5_000),),
-    "threads": (
-        Question(name="opens", fit="chance", words=0.125, forms=1.0, alike=0.13, stories=2, most=10_000),
-        Question(name="closes", fit="chance", words=0.4, forms=3.3, alike=0.11, stories=2, most=4_500),
-        Question(name="kind", fit="choice", words=0.125, forms=1.0, alike=0.2, least=5, stories=2, most=2_200),
-    ),
-    "kept": (Question(name="worth", fit="chance", words=0.55, forms=5.0, least=4, stories=4, most=2_000),),
+TABLES: Mapping[str, Question] = {
+    "salience": Question(name="salience", fit="value", words=1.0, forms=1.0, alike=5.0, most=5_000),
+    "threads": Question(name="opens", fit="chance", words=0.125, forms=1.0, alike=0.13, stories=2, most=10_000),
+    "kept": Question(name="worth", fit="chance", words=0.55, forms=5.0, least=4, stories=4, most=2_000),
 }
 
 
@@ -91,7 +86,7 @@ class Marked(Struct):
     """A marked sentence."""
 
     text: str
-    mark: float | str
+    mark: float
     question: str = ""
     story: str = ""
     forms: tuple[str, ...] = ()
@@ -150,7 +145,7 @@ class Examples:
     def some(self, chosen: Sequence[int]) -> Examples:
         """Some of them."""
         out = Examples(self.question, [], features_in)
-        out.count_marks, out.words = [self.marked[at] for at in chosen], self.words
+        out.marked, out.words = [self.marked[at] for at in chosen], self.words
         out.rows = [self.rows[at] for at in chosen]
         return out
 
@@ -193,7 +188,7 @@ class Fit:
         self.question = question = examples.question
         often = Counter(name for row in examples.rows for name in row)
         stories: dict[str, set[str]] = defaultdict(set)
-        for row, each in zip(examples.rows, examples.count_marks, strict=True):
+        for row, each in zip(examples.rows, examples.marked, strict=True):
             for name in row:
                 stories[name].add(each.story)
         kept = sorted(
@@ -208,37 +203,24 @@ class Fit:
             for name in kept
         ]
         self.held = np.concatenate([np.array(ridges), np.full(self.places.shape[1], max(question.alike, 1.0))])
-        weights = np.array([each.weight for each in examples.count_marks])
+        weights = np.array([each.weight for each in examples.marked])
         self.weights = weights / weights.mean()
-        self.marks = [each.mark for each in examples.count_marks]
+        self.marks = [each.mark for each in examples.marked]
 
-    def lines(self) -> dict[str, Line]:
-        """Each line, by its name."""
-        if self.question.fit == "choice":
-            kinds = sorted({str(mark) for mark in self.marks})
-            told = np.array([[mark == kind for mark in self.marks] for kind in kinds], float)
-        else:
-            kinds, told = [self.question.name], np.array([self.marks], float)
-        found = np.zeros((len(kinds), len(self.held)))
-        values = np.zeros(told.shape)
-        constants = np.zeros(len(kinds))
+    def line(self) -> Line:
+        """The line with the weights that fit best."""
+        told = np.array(self.marks, float)
+        found = np.zeros(len(self.held))
         if self.question.fit == "value":
-            found[0], constants[0] = self._solved(told[0], self.weights, found[0])
-        else:
-            for _ in range(ROUNDS):
-                for at in range(len(kinds)):
-                    chances = self._chances(values)[at]
-                    spread = np.maximum(chances * (1 - chances), LEAST_SPREAD)
-                    target = values[at] + (told[at] - chances) / spread
-                    found[at], constants[at] = self._solved(target, self.weights * spread, found[at])
-                    values[at] = self._times(found[at]) + constants[at]
-        return {kind: self._line(found[at], constants[at]) for at, kind in enumerate(kinds)}
-
-    def _chances(self, values: Rows) -> Rows:
-        if self.question.fit == "chance":
-            return 1 / (1 + np.exp(-np.clip(values, -30, 30)))
-        powers = np.exp(values - values.max(axis=0))
-        return powers / powers.sum(axis=0)
+            return self._line(*self._solved(told, self.weights, found))
+        values, constant = np.zeros(len(told)), 0.0
+        for _ in range(ROUNDS):
+            chances = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+            spread = np.maximum(chances * (1 - chances), LEAST_SPREAD)
+            target = values + (told - chances) / spread
+            found, constant = self._solved(target, self.weights * spread, found)
+            values = self._times(found) + constant
+        return self._line(found, constant)
 
     def _times(self, found: Rows) -> Rows:
         return self.own.times(found[: len(self.names)]) + self.shared.times(self.places @ found[len(self.names) :])
@@ -303,17 +285,16 @@ async def vectors_of(words: Sequence[str]) -> dict[str, Rows]:
     return dict(zip(words, places, strict=True))
 
 
-def held_apart(examples: Examples, alike: Mapping[str, Rows]) -> dict[str, Rows]:
-    """The value of each sentence by each line, fitted to other stories."""
-    stories = sorted({each.story for each in examples.count_marks})
+def held_apart(examples: Examples, alike: Mapping[str, Rows]) -> Rows:
+    """The value of each sentence by the line fitted to other stories."""
+    stories = sorted({each.story for each in examples.marked})
     np.random.default_rng(7).shuffle(stories)
-    fold = np.array([stories.index(each.story) % FOLDS for each in examples.count_marks])
-    values: dict[str, Rows] = defaultdict(lambda: np.full(len(examples.count_marks), -np.inf))
+    fold = np.array([stories.index(each.story) % FOLDS for each in examples.marked])
+    values = np.full(len(examples.marked), -np.inf)
     for each in range(FOLDS):
         here = np.flatnonzero(fold == each)
-        lines = Fit(examples.some(np.flatnonzero(fold != each).tolist()), alike).lines()
-        for name, line in lines.items():
-            values[name][here] = rated(line, examples.some(here.tolist()).rows)
+        line = Fit(examples.some(np.flatnonzero(fold != each).tolist()), alike).line()
+        values[here] = rated(line, examples.some(here.tolist()).rows)
     return values
 
 
@@ -330,17 +311,6 @@ def telling(values: Rows, marks: Rows, chances: Rows) -> str:
     base = (weights * best).sum() / weights.sum()
     told = f"best above worst {above:.3f}, best among first {share:.2f} of {base:.3f}"
     return f"rank correlation {np.corrcoef(*ranks)[0, 1]:.3f}, {told}" if len(set(marks)) > 2 else told
-
-
-def chosen_rightly(values: Mapping[str, Rows], marks: Sequence[str], chances: Rows) -> str:
-    """How often the highest of several lines is right."""
-    kinds = sorted(values)
-    table = np.array([values[kind] for kind in kinds])[:, chances > 0]
-    said = np.array(marks)[chances > 0]
-    right = np.array(kinds)[table.argmax(axis=0)] == said
-    powers = np.exp(table - table.max(axis=0))
-    sure = 1 / powers.sum(axis=0) >= SURE
-    return f"right {right.mean():.3f}, where sure {right[sure].mean():.3f} of {sure.mean():.2f}"
 
 
 def most_telling(line: Line, rows: Sequence[Line], most: int) -> Line:
@@ -369,30 +339,19 @@ def main(table: str, paths: Sequence[Path], place: Path | None) -> None:
     """Fit each line of a table, print what it is worth, and write it."""
     read = msgspec.json.Decoder(Marked)
     marked = [read.decode(row) for path in paths for row in path.read_text().splitlines()] or own_sentences()
-    first = TABLES[table][0].name
-    for question in TABLES[table]:
-        asked = [each for each in marked if (each.question or first) == question.name]
-        if not asked:
-            continue
-        examples = Examples(question, asked, features_in_talk if table == "kept" else features_in)
-        words = sorted(word for word in examples.words if word.isalpha() and len(word) > 1) if question.alike else []
-        alike = asyncio.run(vectors_of(words)) if words else {}
-        values = held_apart(examples, alike)
-        chances = np.array([each.chance for each in asked])
-        if question.fit == "choice":
-            told = chosen_rightly(values, [str(each.mark) for each in asked], chances)
-        else:
-            told = telling(values[question.name], np.array([each.mark for each in asked], float), chances)
-        stories = len({each.story for each in asked})
-        print(f"{question.name}: {len(asked)} sentences of {stories} stories: {told}")
-        if place:
-            lines = {
-                name: LinearModel(most_telling(line, examples.rows, question.most))
-                for name, line in Fit(examples, alike).lines().items()
-            }
-            before = parse_models(place.read_text()) if place.exists() else {}
-            place.write_text(format_models({**before, **lines}))
-            print(f"{sum(len(each.weights) for each in lines.values())} weights written to {place}")
+    question = TABLES[table]
+    asked = [each for each in marked if each.question in ("", question.name)]
+    examples = Examples(question, asked, features_in_talk if table == "kept" else features_in)
+    words = sorted(word for word in examples.words if word.isalpha() and len(word) > 1) if question.alike else []
+    alike = asyncio.run(vectors_of(words)) if words else {}
+    chances = np.array([each.chance for each in asked])
+    told = telling(held_apart(examples, alike), np.array([each.mark for each in asked], float), chances)
+    print(f"{question.name}: {len(asked)} sentences of {len({each.story for each in asked})} stories: {told}")
+    if place:
+        line = most_telling(Fit(examples, alike).line(), examples.rows, question.most)
+        before = parse_models(place.read_text()) if place.exists() else {}
+        place.write_text(format_models({**before, question.name: LinearModel(line)}))
+        print(f"{len(line)} weights written to {place}")
 
 
 if __name__ == "__main__":
@@ -401,6 +360,6 @@ if __name__ == "__main__":
     parser.add_argument("marked", nargs="*", type=Path, help="files of marked sentences")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines into this file of weights")
     options = parser.parse_args()
-    if options.table != "salience" and not options.count_marks:
+    if options.table != "salience" and not options.marked:
         parser.error("only for salience there are sentences of our own: name a file of marked ones")
-    main(options.table, options.count_marks, options.write)
+    main(options.table, options.marked, options.write)

@@ -51,7 +51,6 @@ OPENS = [
     ("Nobody must know that the duke is dead.", "secret", "Vera", "Tom"),
     ("What happened at the mill stays between us.", "secret", "Vera", "Tom"),
     ("I never told Anselm about the child.", "secret", "Vera", "Anselm"),
-    ("I lied to you about the map.", "lie", "Vera", "Tom"),
     ("You betrayed me.", "wound", "Vera", "Tom"),
     ("I will never forgive you for the fire.", "wound", "Vera", "Tom"),
     ("You left me to die in the snow.", "wound", "Vera", "Tom"),
@@ -59,10 +58,6 @@ OPENS = [
     ("We have to find my sister Anselma.", "quest", "Vera", ""),
     ("If you touch the boy again, I'll burn your boat.", "threat", "Vera", "Tom"),
     ("You have until Sunday, or the mill burns.", "threat", "Vera", "Tom"),
-    ("They think I'm a nun from Orm.", "lie", "Vera", ""),
-    ("I told Anselm that the boat had sunk, but it wasn't true.", "lie", "Vera", "Anselm"),
-    ("Anselm gave me the silver key.", "possession", "Vera", "Anselm"),
-    ("We buried the gold under the third oak.", "possession", "Vera", ""),
     ("I still haven't paid Anselm for the horse.", "debt", "Vera", "Anselm"),
     ("Wir müssen meine Schwester finden.", "quest", "Vera", ""),
     ("Wenn du dem Jungen etwas tust, brennt dein Boot.", "threat", "Vera", "Tom"),
@@ -100,7 +95,6 @@ def test_a_line_opens_a_thread(text: str, kind: str, who: str, whom: str) -> Non
         "If I promise I'll go, will you stop?",
         "I'll be right back, I promise.",
         "We'll have more of the show soon, I promise.",
-        "(laughs) I swear I'll marry that horse.",
         "I owe you nothing.",
         "I owe you an apology.",
         "Having paid his debts, he went to Lucerne.",
@@ -157,7 +151,6 @@ def test_whom_a_line_is_said_to_is_who_is_named_in_it() -> None:
         ("Anselm had promised her that he would mend the roof.", "promise"),
         ("Hedda owed him her fortune, and he owed her a great deal of money.", "debt"),
         ("“I'll never leave you,” said Anselm.", "promise"),
-        ("Hedda had kept the truth from her since the winter.", "secret"),
         ("Anselm betrayed her in the end.", "wound"),
     ],
 )
@@ -226,8 +219,6 @@ QUEST = ("Vera", "Tom, we have to free my sister Anselma.")
             ("Vera", "Tom, if Silas touches the boy again, I'll kill him."),
             ("Tom", "They found Silas in the ditch, stone dead."),
         ),
-        (("Vera", "They think I'm a nun from Orm."), ("Vera", "Listen, I'm no nun. I never was in Orm.")),
-        (("Vera", "We buried the gold under the third oak."), ("Vera", "We dug it up, and lost the gold at dice.")),
         (("Vera", "Tom, ich schulde dir zwanzig Taler."), ("Tom", "Vera, wir sind quitt.")),
         (("Vera", "Tom, tu m'as trahi."), ("Vera", "Tom, je te pardonne.")),
     ],
@@ -306,6 +297,9 @@ def test_a_manner_of_speaking_opens_nothing(text: str) -> None:
     assert alone(text) == []
 
 
-def test_talk_near_the_show_is_no_story() -> None:
-    row = lines(("Tom", "Thank you all for watching the stream!"), ("Vera", "I promise I'll bring the letter."))
-    assert opened(row) == []
+def test_what_a_recap_tells_again_is_no_thread() -> None:
+    told = (
+        "Last time, as we left off, the party came to the well. I promise I'll bring the letter. "
+        + "They went on. " * 40
+    )
+    assert opened(lines(("Tom", "Well?"), ("Vera", told))) == []

@@ -447,11 +447,10 @@ def test_an_invented_thread_is_struck(invented: Mapping[str, str]) -> None:
     assert written.text.writing.struck == 1
 
 
-def test_of_the_threads_by_rules_the_sure_ones_stand_where_a_model_gives_none() -> None:
+def test_the_threads_by_rules_stand_where_a_model_gives_none() -> None:
     same = thread("promise", "I will go to the court at Easterby. I swear it, Holm.", "Vera", "Holm", 5, weight=1.7)
     sure = thread("wound", "Holm's sister hanged for want of that letter.", "Holm", "Vera", 3, weight=1.5)
-    unsure = thread("question", "You sent for me?", "Holm", "Vera", 1)
-    offline = record(threads=ThreadChanges(opened=(unsure, sure, same), closed=(OWED.id,), forgotten=2))
+    offline = record(threads=ThreadChanges(opened=(sure, same), closed=(OWED.id,), forgotten=2))
     job = replace(JOB, offline=offline)
     none = wrote({**GOOD, "opened": []}, job=job)[0].text.threads
     assert [each.text[:12] for each in none.opened] == ["Holm's siste", "I will go to"]

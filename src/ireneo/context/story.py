@@ -56,7 +56,7 @@ from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import LEAST_LIVE, StoryPath, StoryRecords, StoryState, UncoveredMessages, open_threads
 from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, ThreadEnd, ThreadId, anchor, header
-from ireneo.summaries.threads import recently_opened, thread_lines
+from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
 """The share of a context for canon facts."""
@@ -80,10 +80,8 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCach
     return own_item("pins", "cast", text, options.count, story.known[0].first, story.known[-1].last)
 
 
-THREADS_SHARE, TABLE_THREADS = 0.12, 0.06
-"""The share of a context for open threads, in general and in spoken play, where rules find few that last."""
-TABLE_AGE, TABLE_MOST = 6_000, 6
-"""In spoken play, threads found by rules are hardly open after this many messages, and at most this many are shown."""
+THREADS_SHARE = 0.12
+"""The share of a context for open threads, if rules found them."""
 HEADING = "Open threads, word for word:"
 HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
 """The heading for threads found by rules, which miss most deeds that end a thread."""
@@ -106,13 +104,10 @@ def story_pins(
     facts = canon_lines(options.canon, int(options.budget * CANON_SHARE), options.count)
     pins = pin_block([*nodes, *unsaid], said, options, options.budget)
     told = mostly_model_written(nodes)
-    played_aloud = bool(cast.narrator) and not told
-    if played_aloud:
-        threads = recently_opened(threads, story.known[-1].last_position, TABLE_AGE, TABLE_MOST)
-    share = TOLD_THREADS if told else TABLE_THREADS if played_aloud else THREADS_SHARE
-    # The number of further threads is useless if the texts mention them, or if they are hardly open.
-    forgotten = 0 if told or played_aloud else story.forgotten
-    lines = thread_lines(threads, forgotten, int(options.budget * share), options.count, all_told=not played_aloud)
+    # The number of further threads is useless if the texts mention them.
+    forgotten = 0 if told else story.forgotten
+    room = int(options.budget * (TOLD_THREADS if told else THREADS_SHARE))
+    lines = thread_lines(threads, forgotten, room, options.count)
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]

@@ -382,11 +382,11 @@ def _space_characters(text: str) -> str:
 # The outcome for threads, by what a model says and what rules found.
 #
 # A model is better than rules at distinguishing a promise from a figure of speech. So if its reply is trusted, only its
-# threads are kept; if it gives none, those by rules that are certain. A thread that it was shown and did not resolve
+# threads are kept; if it gives none, those by rules. A thread that it was shown and did not resolve
 # remains open: carrying a thread too long costs a line, but one that is closed too early is gone.
 
-SURE = 1.5
-"""The weight from which on a thread that rules found is kept; also the weight of a model's thread of average worth."""
+TOLD_WEIGHT = 1.5
+"""The weight of a model's thread of average worth; those of rules have 1."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """Two threads are the same if they share this part of the shorter one's words; different kinds must share more."""
 _kind_words = cached_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
@@ -413,7 +413,7 @@ def settle_threads(
         elif not any(_is_same_thread(thread, other) for other in opened):
             opened.append(thread)
     if not said:
-        opened = [thread for thread in offline.opened if thread.weight >= SURE]
+        opened = list(offline.opened)
     ends, unknown = _match_resolved(resolved, shown, finder)
     left_out += [f"No open thread is called {name!r}." for name in unknown]
     seen = {thread.id for thread in shown}
@@ -453,7 +453,7 @@ def _make_thread(said: ThreadSaid, offline: ThreadChanges, finder: PassageFinder
     source = rests[0].sources[-1] if rests and rests[0].sources else None
     position = rests[0].position if rests else 0
     # With twice the worth it is kept before a newer one, since there is very little room for threads.
-    weight = SURE * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
+    weight = TOLD_WEIGHT * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
     kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
     found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
     # Rules know exactly where they found it.

@@ -19,11 +19,9 @@ class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # A match contains one word of each set: `|` separates words, `&` sets
     words: str
     pattern: str
-    weight: float = 1.0  # Importance relative to other threads
     says: int = 0  # How many content words the sentence needs besides those of the cue
     narrated: bool = True  # Whether it also opens a thread in narration, not only in speech
-    named: bool = False  # Whether the thread must name somebody, something or a relative
-    maybe: bool = False  # Whether it may contain an "if"
+    rated: bool = False  # Whether the model over the words of an English sentence has to agree
 
 
 class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,20 +40,13 @@ class Threads(Topic, frozen=True, kw_only=True):
 
     opens: tuple[Opening, ...] = ()
     ends: tuple[Ending, ...] = ()
-    demand: Patterns = BARE  # Somebody asks for a promise
     conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
-    lends: Set = frozenset()  # Verbs of which the creditor of a debt is the subject
-    toward: Set = frozenset()  # Right before the name of the other party
     speaker: Set = frozenset()
     hearer: Set = frozenset()
     nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
-    joke: Patterns = BARE
-    not_so: Patterns = WORDS  # Only supposed, or a question
-    trifle: Patterns = WORDS  # Promises and debts of no consequence
     denies: Patterns = Patterns(r"\b{} (?:\w+ ){0,2}$")  # Right before a cue: negation
     undone: Patterns = WORDS  # Before a verb: the act is intended, wished or feared, not done
     kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
-    kin: Patterns = WORDS  # Relatives, which count as names
     # Verbs of violence: a thread with one of them is over once that person is dead
     lethal: Set = frozenset()
     idle: Set = frozenset()  # Verbs of speech and thought, which are no deeds

@@ -88,17 +88,6 @@ def by_value(threads: Iterable[Thread]) -> list[Thread]:
     return sorted(row, key=lambda thread: (-_value_at(thread, now), thread.position, thread.id))
 
 
-def recently_opened(threads: Sequence[Thread], now: int, age: int, most: int) -> list[Thread]:
-    """Return those of `threads`, in their order, that were written by hand, and at most `most` recent others.
-
-    Recent means up to `age` messages before the position `now`. Of each message only the weightiest is used.
-    """
-    found = [each for each in threads if each.weight < HAND_WEIGHT and now - each.position <= age]
-    of_messages = {each.source: each for each in reversed(by_value(found))}
-    kept = {each.id for each in by_value(of_messages.values())[:most]}
-    return [each for each in threads if each.weight >= HAND_WEIGHT or each.id in kept]
-
-
 def _ids_to_keep(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
     """Return the ids of the threads that stay: by value, within the shares of a kind and of a pair of people."""
     kinds: Counter[ThreadKind] = Counter()
@@ -140,45 +129,27 @@ def render_thread(thread: Thread) -> str:
     return f"{said} · {short(thread.source)}" if thread.source else said
 
 
-def thread_lines(
-    threads: Sequence[Thread], forgotten: int, room: int, count: Count, *, all_told: bool = True
-) -> list[str]:
+def thread_lines(threads: Sequence[Thread], forgotten: int, room: int, count: Count) -> list[str]:
     """Return the lines for `threads`, in their order, in at most `room` tokens.
 
-    If they don't all fit, the most valuable are shown, and if they are to be `all_told`, a line says how many more
-    there are, and of which kinds; `forgotten` is how many were dropped before. Empty if there is no room for anything.
+    If they don't all fit, the most valuable are shown, and a line says how many more there are, and of which kinds;
+    `forgotten` is how many were dropped before. Empty if there is no room for anything.
     """
     let_go = f"({forgotten} older ones were let go; open the story to find them.)" if forgotten > 0 else ""
     lines = {thread.id: f"- {render_thread(thread)}" for thread in threads}
     costs = {name: count(line) + 1 for name, line in lines.items()}
-    if sum(costs.values()) + _line_cost(let_go, count) <= room:
-        return [*lines.values(), *filter(None, [let_go])]
-    used = _line_cost(let_go, count) + (_line_cost(_omission_note(threads), count) if all_told else 0)
+    left = room - (count(let_go) + 1 if let_go else 0)
+    if sum(costs.values()) > left:
+        left -= count(_omission_note(threads)) + 1
     chosen = set()
     for thread in by_value(threads):
-        if thread.id in costs and used + costs[thread.id] <= room:
-            used += costs[thread.id]
+        if costs[thread.id] <= left:
+            left -= costs[thread.id]
             chosen.add(thread.id)
-    shown = [line for name, line in lines.items() if name in chosen]
-    if not shown:
+    if not chosen:
         return []
-    left = [thread for thread in threads if thread.id not in chosen] if all_told else []
-    return _lines_that_fit([*shown, _omission_note(left), let_go], room, count)
-
-
-def _lines_that_fit(lines: Sequence[str], room: int, count: Count) -> list[str]:
-    out: list[str] = []
-    used = 0
-    for line in filter(None, lines):
-        used += _line_cost(line, count)
-        if used > room:
-            break
-        out.append(line)
-    return out
-
-
-def _line_cost(line: str, count: Count) -> int:
-    return count(line) + 1 if line else 0
+    rest = _omission_note([thread for thread in threads if thread.id not in chosen])
+    return [*(line for name, line in lines.items() if name in chosen), *filter(None, (rest, let_go))]
 
 
 def _omission_note(left: Sequence[Thread]) -> str:
