@@ -25,9 +25,9 @@ def test_what_takes_long_is_told_at_times_where_there_is_no_terminal(
 
     with output.waiting("Winding the clock …"):
         assert heard("clock").startswith("ireneo: Winding the clock, 0:0")
-    with output.progress("winding", total=40) as update:
-        update(advance=3)
-        update(advance=4, description="striking", note="late")
+    with output.ProgressBars("winding", total=40) as bars:
+        bars.update(advance=3)
+        bars.update(advance=4, description="striking", note="late")
         assert "striking 7 of 40, late, 0:" in heard("striking")
     with output.ReadingBar(200) as bar:
         bar.reading("bells.jsonl", 50)

@@ -42,6 +42,7 @@ from ireneo.faces.cli.options import (
 from ireneo.faces.cli.output import (
     Answer,
     Column,
+    ProgressBars,
     console,
     counted,
     in_lines,
@@ -49,7 +50,6 @@ from ireneo.faces.cli.output import (
     pick_attributes,
     plain,
     printable,
-    progress,
     short,
     show_columns,
     show_labelled,
@@ -159,11 +159,11 @@ def cut_stored(
     """Cut a stored session; the summaries of a story that need no model are written first."""
     how = cutting or Cutting()
     session = session_named(memory, named)
-    with progress("summarising (`ireneo work` does it ahead)") as update, suppress(ReadOnlyStore):
+    with ProgressBars("summarising (`ireneo work` does it ahead)") as bars, suppress(ReadOnlyStore):
 
         def report(done: WorkResult) -> None:
             messages = done.last_position + 1
-            update(completed=messages, total=messages + done.behind)
+            bars.update(completed=messages, total=messages + done.behind)
 
         session.catch_up(preset=preset, viewpoint=how.viewpoint, on_progress=report)
     if how.viewpoint and not any(message.draft.present is not None for message in session.messages(0, LOOKED_AT)):

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from datetime import date, datetime, time, timedelta
 from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ from ireneo.errors import BadInput, IreneoError
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 _STEERING = lazy_re(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
@@ -326,7 +326,7 @@ class _LinesAtTimes:
     """Writes a progress line to standard error from time to time, so that a long command doesn't look dead in a log."""
 
     def __init__(self, what: str) -> None:
-        self.what = what
+        self.task = self.what = what
         self._ended = Event()
         # In a thread of its own, as the lines matter most when nothing is reported for minutes.
         self._thread = Thread(target=self._tell, args=(sys.stderr,), daemon=True)
@@ -359,93 +359,74 @@ def waiting(what: str) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def progress(
-    *tasks: str, total: int | None = None, shown: bool = True, elapsed: bool = False
-) -> Iterator[Callable[..., None]]:
-    """Show a progress bar for each task on standard error; without a terminal, the latest report from time to time.
+class ProgressBars:
+    """A bar on standard error for each task; without a terminal there, the newest report from time to time."""
 
-    Yields `update(number of the task = 0, **what rich.progress.Progress.update takes)`; a `note` is shown after the
-    bar.
-    """
-    if not shown:
-        yield lambda *_, **__: None
-        return
-    if not sys.stderr.isatty():
-        with _LinesAtTimes(tasks[0]) as told:
-            done = 0
-
-            def tell(task: int = 0, **changes: object) -> None:
-                nonlocal done
-                done = cast("int", changes.get("completed", done + cast("int", changes.get("advance", 0))))
-                told.what = _progress_line(str(changes.get("description") or tasks[task]), done, total, changes)
-
-            yield tell
-        return
-    from rich.progress import MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    time_column = TimeElapsedColumn() if elapsed else TimeRemainingColumn()
-    with _bar(MofNCompleteColumn(), time_column, TextColumn("{task.fields[note]}", markup=False)) as bar:
-        ids = [bar.add_task(task, total=total, note="") for task in tasks]
-
-        def update(task: int = 0, **changes: object) -> None:
-            bar.update(ids[task], **cast("dict[str, Any]", changes))
-
-        yield update
-
-
-def _progress_line(what: str, done: int, total: int | None, changes: Mapping[str, object]) -> str:
-    of = cast("int | None", changes.get("total", total))
-    note = f", {changes['note']}" if changes.get("note") else ""
-    return f"{what} {done:,} of {of:,}{note}" if of else f"{what}{note}"
-
-
-class ReadingBar:
-    """A progress bar over bytes or sessions read; without a terminal, a line from time to time."""
-
-    def __init__(self, total: int, *, in_bytes: bool = True) -> None:
+    def __init__(
+        self, *tasks: str, total: int | None = None, shown: bool = True, elapsed: bool = False, in_bytes: bool = False
+    ) -> None:
+        """Begin `tasks` of `total` steps each; with `elapsed` the time so far is shown in place of the time left."""
         self._total = total
         self._done = 0
         self._bar: Progress | None = None
-        self._told: _LinesAtTimes | None = None
-        if sys.stderr.isatty():
-            from rich.progress import DownloadColumn, MofNCompleteColumn, TimeRemainingColumn
+        self._lines = _LinesAtTimes(tasks[0]) if shown and not sys.stderr.isatty() else None
+        if shown and self._lines is None:
+            from rich import progress
 
-            self._bar = _bar(DownloadColumn() if in_bytes else MofNCompleteColumn(), TimeRemainingColumn())
-        else:
-            self._told = _LinesAtTimes("reading")
+            self._bar = progress.Progress(
+                progress.TextColumn("  {task.description}", markup=False),
+                progress.BarColumn(complete_style="color(68)", finished_style="color(71)"),
+                progress.DownloadColumn() if in_bytes else progress.MofNCompleteColumn(),
+                progress.TimeElapsedColumn() if elapsed else progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.fields[note]}", markup=False),
+                console=console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+            )
+            self._ids = [self._bar.add_task(task, total=total, note="") for task in tasks]
 
-    def __enter__(self) -> ReadingBar:
-        if self._bar is not None:
-            self._bar.start()
-            self._task = self._bar.add_task("", total=max(self._total, 1))
-        if self._told is not None:
-            self._told.__enter__()
+    def __enter__(self) -> Self:
+        if display := self._bar or self._lines:
+            display.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *fault: Any) -> None:  # noqa: ANN401 (what rich takes)
+        if display := self._bar or self._lines:
+            display.__exit__(*fault)
+
+    def update(self, task: int = 0, **changes: Any) -> None:  # noqa: ANN401 (what rich takes)
+        """Change a task as `rich.progress.Progress.update` does; a `note` is shown after the bar."""
         if self._bar is not None:
-            self._bar.stop()
-        if self._told is not None:
-            self._told.__exit__()
+            self._bar.update(self._ids[task], **changes)
+        if self._lines is not None:
+            self._done = changes.get("completed", self._done + changes.get("advance", 0))
+            told = str(changes.get("description", self._lines.task))
+            if total := changes.get("total", self._total):
+                told += self._format_done(total)
+            self._lines.what = f"{told}, {changes['note']}" if changes.get("note") else told
+
+    def _format_done(self, total: int) -> str:
+        return f" {self._done:,} of {total:,}"
+
+
+class ReadingBar(ProgressBars):
+    """The progress over files of `total` bytes, or over sessions."""
+
+    def __init__(self, total: int, *, in_bytes: bool = True) -> None:
+        super().__init__("reading", total=max(total, 1), in_bytes=in_bytes)
+        self._finished = 0
 
     def reading(self, name: str, bytes_read: int) -> None:
         """Show how much of the current file is read."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=name, completed=self._done + bytes_read)
-        self._tell(name, self._done + bytes_read)
+        self.update(description=f"reading {name}", completed=self._finished + bytes_read)
 
     def finished(self, size: int) -> None:
         """Count a file of `size` bytes, or `size` sessions, as done."""
-        self._done += size
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
-        self._tell("", self._done)
+        self._finished += size
+        self.update(completed=self._finished)
 
-    def _tell(self, name: str, done: int) -> None:
-        if self._told is not None:
-            part = share(min(done / max(self._total, 1), 1.0))
-            self._told.what = f"reading {name}, {part} done" if name else f"reading, {part} done"
+    def _format_done(self, total: int) -> str:
+        return f", {share(self._done / total)} done"
 
     def write(self, line: str) -> None:
         """Write a line to standard output, above the bar where both are on one terminal."""
@@ -453,16 +434,3 @@ class ReadingBar:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             sys.stdout.write(f"{line}\n")
-
-
-def _bar(*columns: ProgressColumn) -> Progress:
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    return Progress(
-        TextColumn("  {task.description}", markup=False),
-        BarColumn(complete_style="color(68)", finished_style="color(71)"),
-        *columns,
-        console=console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-    )

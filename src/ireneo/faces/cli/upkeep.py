@@ -30,6 +30,7 @@ from ireneo.faces.cli.options import (
 )
 from ireneo.faces.cli.output import (
     Answer,
+    ProgressBars,
     confirm,
     console,
     counted,
@@ -39,7 +40,6 @@ from ireneo.faces.cli.output import (
     local_time,
     one_line,
     pick_attributes,
-    progress,
     short,
     waiting,
 )
@@ -154,10 +154,10 @@ def doctor(repair: Repair = False, quick: Quick = False, secrets: ForSecrets = F
         infos = memory.sessions()
         messages = sum(info.messages for info in infos)
         # The file is checked before the first message, and nobody knows how long that takes.
-        with progress("the file", shown=bool(messages) and not quick) as update:
+        with ProgressBars("the file", shown=bool(messages) and not quick) as bars:
 
             def report(done: Examined) -> None:
-                update(completed=done.messages, total=messages, description="messages")
+                bars.update(completed=done.messages, total=messages, description="messages")
 
             if secrets:
                 looked = memory.secrets(repair=repair, on_progress=report)

@@ -35,7 +35,7 @@ from ireneo.faces.cli.options import (
     session_named,
     title_of,
 )
-from ireneo.faces.cli.output import Answer, counted, plain, printable, progress, waiting
+from ireneo.faces.cli.output import Answer, ProgressBars, counted, plain, printable, waiting
 from ireneo.faces.cli.place import Database, existing
 from ireneo.plumbing import GENERAL
 
@@ -199,7 +199,7 @@ def _work_in_processes(
     from ireneo.types import WorkReport
 
     tally = WorkReport()
-    with progress(*["looking for work"] * processes, elapsed=True) as update:
+    with ProgressBars(*["looking for work"] * processes, elapsed=True) as bars:
 
         def report(number: int, done: WorkResult) -> None:
             nonlocal tally
@@ -208,7 +208,7 @@ def _work_in_processes(
                 made[done.session] += done.memories
             due = f"{done.due:,} texts due" if done.due else "summarised, looking for memories"
             messages = done.last_position + 1
-            update(
+            bars.update(
                 number,
                 description=done.session,
                 completed=messages,
@@ -331,11 +331,11 @@ def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: 
             due = session.due(budget, preset=preset)
         done: list[WorkResult] = []
         fault: IreneoError | None = None
-        with progress("asking", total=due, shown=bool(due), elapsed=True) as update:
+        with ProgressBars("asking", total=due, shown=bool(due), elapsed=True) as bars:
 
             def report(each: WorkResult) -> None:
                 done.append(each)
-                update(description=f"{each.did} {each.id[:9]}", advance=1)
+                bars.update(description=f"{each.did} {each.id[:9]}", advance=1)
 
             try:
                 session.summarise(budget, preset=preset, on_progress=report)

@@ -92,13 +92,6 @@ class LeaseChecks:
         other = get(store, "two", work="s_other")
         expect(store.leases.of_session(KEY), [other, lease], "the leases, by the name of the work")
 
-    def a_lease_is_kept(self, store: Place) -> None:
-        """A lease that was taken in one transaction is held in the next."""
-        make(store)
-        lease = get(store, "one")
-        expect(take(store, "two"), None, "what another gets")
-        expect(store.leases.of_session(KEY), [lease], "the leases")
-
     def a_lease_that_has_expired_is_taken_over(self, store: Place) -> None:
         """From the moment that it expires, a lease can be taken by another, and its former holder can't use it."""
         make(store)
@@ -279,12 +272,6 @@ class LeaseChecks:
         with expect_error(BadInput, "no name"):
             take(store, "")
 
-    def nothing_is_spent_at_first(self, store: Place) -> None:
-        """If nothing was spent, the counts are zero, whether or not the session exists."""
-        expect((of_session(store), of_day(store)), ((0, 0), (0, 0)), "what an empty store counts")
-        store.write(tell, numbered(2))
-        expect((of_session(store), of_day(store)), ((0, 0), (0, 0)), "what a session without a model counts")
-
     def what_is_spent_adds_up(self, store: Place) -> None:
         """A session counts its spending on all days, and a day that of all sessions of the space."""
         add(store, 1, 100)
@@ -449,7 +436,7 @@ class SpaceChecks:
     """Checks that a store keeps spaces apart."""
 
     def nothing_is_read_across(self, store: Place) -> None:
-        """What is stored in one session is seen in no other session and no other space."""
+        """What is stored in one session is seen in no other and in no other space, whether or not that is there."""
         fill(store)
         for key in ELSEWHERE:
             expect_nothing(store, key)
@@ -457,13 +444,7 @@ class SpaceChecks:
                 store.sessions.branches(key)
             if key.space != KEY.space:
                 expect(store.sessions.list(key.space), [], "the sessions")
-
-    def nothing_is_read_across_when_both_are_there(self, store: Place) -> None:
-        """Sessions of the same name in two spaces are two sessions."""
-        fill(store)
-        for key in ELSEWHERE:
             store.sessions.create(key, None)
-        for key in ELSEWHERE:
             expect_nothing(store, key)
 
     def nothing_is_written_across(self, store: Place) -> None:

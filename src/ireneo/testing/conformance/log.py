@@ -75,12 +75,6 @@ class LogChecks:
         messages = store.write(tell, RICH)
         expect(read_path(store, messages[-1]), messages, "the path")
 
-    def a_head_is_where_the_branch_was_moved(self, store: Place) -> None:
-        """A branch's head is the message it was moved to, with its position and turn."""
-        messages = store.write(tell, numbered(5))
-        expect(store.log.head(KEY), head_of(messages[-1]), "the head")
-        expect(store.log.head(KEY, "other"), None, "the head of a branch that is not there")
-
     def a_session_that_was_never_made_reads_as_empty(self, store: Place) -> None:
         """Reading a session that does not exist finds nothing."""
         expect(store.log.head(KEY), None, "the head")
@@ -230,13 +224,6 @@ class LogChecks:
                 found = store.log.path(KEY, path[-1].id, first, first + 4)
                 expect(list(found), path[first : first + 5], f"the path from {first}")
 
-    def many_children_of_one_message(self, store: Place) -> None:
-        """Any number of branches may leave the same message."""
-        stem = store.write(tell, numbered(3))
-        leaves = [store.write(tell_after, stem[1], say(f"try {number}"))[0] for number in range(20)]
-        for leaf in leaves:
-            expect(read_path(store, leaf), [*stem[:2], leaf], "the path")
-
     def a_path_must_end_in_a_stored_message(self, store: Place) -> None:
         """Reading a path to a message that is not stored raises MessageNotFound."""
         store.write(tell, numbered(2))
@@ -362,8 +349,3 @@ class LogChecks:
         store.log.move(KEY, "blank", None)
         wanted = {"main": head_of(messages[-1]), "try": head_of(messages[1]), "blank": None}
         expect(store.sessions.branches(KEY), wanted, "the branches")
-
-    def branches_need_a_session(self, store: Place) -> None:
-        """Asking for the branches of a session that does not exist raises SessionNotFound."""
-        with expect_error(SessionNotFound, "the branches"):
-            store.sessions.branches(KEY)

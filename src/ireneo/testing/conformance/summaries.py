@@ -86,16 +86,8 @@ def read_to(tx: Transaction, to: Message, reader: str = "one") -> int:
 class SummaryChecks:
     """Checks of a store's summaries, rebuild marks, annotations and read marks."""
 
-    def a_summary_comes_back(self, store: Place) -> None:
-        """A summary is read back equal, by id, in the order asked; unknown ids are skipped."""
-        messages = store.write(tell, numbered(8))
-        one, two = summarise(messages[0], messages[3]), summarise(messages[4], messages[7], level="goal", depth=2)
-        expect(put(store, one, two), 2, "new")
-        found = store.summaries.get(KEY, [two.id, SummaryId("s_unknown"), one.id])
-        expect(list(found), [two, one], "the summaries")
-
     def a_summary_comes_back_as_it_was_written(self, store: Place) -> None:
-        """How a model wrote a summary is read back with it everywhere; a text without a model has no such record."""
+        """A summary is read back equal, with how it was written, by id in the order asked; unknown ids are skipped."""
         messages = store.write(tell, numbered(8))
         plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0, recall=0.1)
         repaired = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
@@ -103,7 +95,8 @@ class SummaryChecks:
         written = [offline, replace(one, writing=plain), replace(two, writing=repaired)]
         put(store, *written)
         expect(frontier(store, messages[-1]), written, "the frontier")
-        expect(store.summaries.get(KEY, [each.id for each in written]), written, "what is got")
+        asked = [written[2].id, SummaryId("s_unknown"), written[0].id, written[1].id]
+        expect(store.summaries.get(KEY, asked), [written[2], *written[:2]], "what is got, in the order asked")
         expect(store.summaries.find(KEY, written[2].id), written[2:], "what is found")
 
     def an_anchor_is_taken_once(self, store: Place) -> None:
@@ -137,15 +130,15 @@ class SummaryChecks:
             store.summaries.put(KEY, [good, moved])
         expect(store.summaries.get(KEY, [good.id]), [], "what is stored")
 
-    def a_summary_needs_a_session(self, store: Place) -> None:
-        """Storing a summary in a session that does not exist raises SessionNotFound; reading finds nothing."""
-        messages = after(None, numbered(2))
-        with expect_error(SessionNotFound, "the put"):
-            store.summaries.put(KEY, [summarise(messages[0], messages[1])])
+    def what_is_derived_needs_a_session(self, store: Place) -> None:
+        """Summaries and annotations of a session that does not exist raise SessionNotFound; reading finds nothing."""
+        m = after(None, numbered(2))
+        with expect_error(SessionNotFound, "a summary"):
+            put(store, summarise(m[0], m[1]))
+        with expect_error(SessionNotFound, "an annotation"):
+            put_notes(store, noted(m[0], "early"))
         expect(store.summaries.find(KEY, "s_"), [], "what is found")
         expect(store.summaries.get(KEY, [SummaryId("s_x")]), [], "what is got")
-        with expect_error(MessageNotFound, "a frontier"):
-            store.summaries.frontier(KEY, messages[1].id, SUMMARIZER)
 
     def summaries_are_found_by_the_beginning_of_their_id(self, store: Place) -> None:
         """Summaries are found by the beginning of their id, the newest stretch first, at most ten."""
@@ -272,13 +265,6 @@ class SummaryChecks:
         for first, wanted in ((0, 4), (1, 3), (4, 2), (5, 1), (6, 0), (50, 0)):
             expect(len(spans(store, fork[-1], first=first)), wanted, f"the spans from {first} on")
 
-    def spans_need_their_message(self, store: Place) -> None:
-        """Asking for spans along the path to a message that is not stored raises MessageNotFound."""
-        m = store.write(tell, numbered(2))
-        (missing,) = after(m[-1], numbered(1, "missing"))
-        with expect_error(MessageNotFound, "the spans"):
-            spans(store, missing)
-
     def families_are_listed(self, store: Place) -> None:
         """The summarizers of a session are listed by name, each once, over all paths."""
         m = store.write(tell, numbered(8))
@@ -368,7 +354,8 @@ class SummaryChecks:
         m = store.write(tell, numbered(4))
         pin = noted(m[0], "Never touch “prod”.\n\x00 \U0001f9e0")
         release = noted(m[1], "It may be touched.", kind="release", about=pin.id)
-        dispute = replace(noted(m[2], "That is not so.", kind="dispute", about="s_x"), by="model", source=m[1].id)
+        # What it is about, and its source, are only names.
+        dispute = replace(noted(m[2], "Not so.", kind="dispute", about="s_x"), by="model", source=MessageId("m_x"))
         expect(put_notes(store, pin, release, dispute), 3, "new")
         expect(on_path(store, m[-1]), [pin, release, dispute], "the annotations")
 
@@ -393,16 +380,6 @@ class SummaryChecks:
         expect(put_notes(store), 0, "new of none")
         expect(on_path(store, m[-1]), in_order([first, other]), "the annotations")
 
-    def annotations_end_with_their_path(self, store: Place) -> None:
-        """An annotation is on every path that contains its message, and on no shorter one."""
-        m = store.write(tell, numbered(8))
-        near, far = noted(m[2], "near"), noted(m[6], "far")
-        put_notes(store, far, near)
-        expect(on_path(store, m[7]), [near, far], "the annotations at the end")
-        expect(on_path(store, m[6]), [near, far], "the annotations at the far one's message")
-        expect(on_path(store, m[5]), [near], "the annotations before it")
-        expect(on_path(store, m[1]), [], "the annotations before both")
-
     def annotations_stay_on_their_branch(self, store: Place) -> None:
         """A fork has the annotations of the shared part and its own, none of what it left behind."""
         m = store.write(tell, numbered(10))
@@ -414,19 +391,6 @@ class SummaryChecks:
         put_notes(store, own, late)
         expect(on_path(store, fork[-1]), [late, shared, at_the_fork, own], "the annotations with the fork's own")
         expect(on_path(store, m[-1]), [late, shared, at_the_fork, left], "the annotations of the trunk")
-
-    def a_rewind_leaves_annotations_behind(self, store: Place) -> None:
-        """After a rewind later annotations are off the path, and on it again when the branch moves back."""
-        m = store.write(tell, numbered(6))
-        kept, left = noted(m[2], "kept"), noted(m[4], "left")
-        put_notes(store, kept, left)
-        store.log.move(KEY, "main", m[3].id)
-        other = store.write(tell, numbered(3, "other"))
-        expect(store.annotations.on_path(KEY, other[-1].id), [kept], "the annotations after the rewind")
-        store.log.move(KEY, "main", m[-1].id)
-        head = store.log.head(KEY)
-        found = [] if head is None else list(store.annotations.on_path(KEY, head.id))
-        expect(found, [kept, left], "the annotations when it is moved back")
 
     def annotations_cross_every_fork(self, store: Place) -> None:
         """Along a path through many forks, the annotations of all stretches are in order."""
@@ -473,27 +437,6 @@ class SummaryChecks:
             store.annotations.put(KEY, [good, moved])
         expect(store.annotations.on_path(KEY, m[-1].id), [], "what is stored")
         expect(on_path(store, m[-1]), [], "what is stored afterwards")
-
-    def an_annotation_needs_a_session(self, store: Place) -> None:
-        """Annotating a missing session raises SessionNotFound; reading to a missing message raises MessageNotFound."""
-        m = after(None, numbered(2))
-        with expect_error(SessionNotFound, "the put"):
-            store.annotations.put(KEY, [noted(m[0], "early")])
-        with expect_error(MessageNotFound, "a path in a session never made"):
-            store.annotations.on_path(KEY, m[0].id)
-        store.sessions.create(KEY, None)
-        with expect_error(MessageNotFound, "a path that is not stored"):
-            store.annotations.on_path(KEY, m[0].id)
-
-    def annotations_say_what_they_are_about_and_no_more(self, store: Place) -> None:
-        """What an annotation is about, and its source, need not be stored, since it only names them."""
-        m = store.write(tell, numbered(2))
-        (missing,) = after(m[-1], numbered(1, "missing"))
-        note = replace(
-            noted(m[1], "because", kind="release", about="p_unknown"), id=AnnotationId("r_x"), source=missing.id
-        )
-        expect(put_notes(store, note), 1, "new")
-        expect(on_path(store, m[-1]), [note], "the annotations")
 
     def a_path_is_read_up_to_its_mark(self, store: Place) -> None:
         """A read mark counts on every path through its message, for its reader only, and never moves back."""

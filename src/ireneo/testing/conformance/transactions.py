@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from random import Random
 from typing import cast
 
@@ -357,17 +356,6 @@ class TransactionChecks:
             at = messages[0].position
             expect(path[at : at + 3], messages, "one append on the path")
 
-    async def appends_to_many_sessions_stay_apart(self, store: Store) -> None:
-        """Tasks that append to a session each find their appends whole."""
-        keys = [SessionKey(SPACE, f"session {number}") for number in range(TASKS)]
-
-        async def work(key: SessionKey) -> None:
-            told = [m for number in range(4) for m in await store.write(tell, say(f"{key.session} {number}"), key)]
-            expect(await store.read(read_path, told[-1], key), told, "the path")
-
-        await asyncio.gather(*(work(key) for key in keys))
-        expect({info.key for info in await store.read(sessions_of)}, set(keys), "the sessions")
-
     async def the_same_offered_at_once_is_stored_once(self, store: Store) -> None:
         """Tasks that store the same messages at once store them only once."""
         messages = after(None, numbered(20))
@@ -413,31 +401,6 @@ class TransactionChecks:
         expect([task.cancelled() for task in waiting], [True, False] * (TASKS // 2), "who was cancelled")
         (info,) = await store.read(sessions_of)
         expect(info.messages, TASKS // 2, "the messages")
-
-    async def a_lease_is_taken_by_one_of_many(self, store: Store) -> None:
-        """If several tasks try to take one lease at once, exactly one gets it, whoever looked at the clock first."""
-        await store.write(make)
-
-        def take(tx: Transaction, number: int) -> Lease | None:
-            now = NOON - timedelta(milliseconds=number)
-            return tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
-
-        tried = await asyncio.gather(*(store.write(take, number) for number in range(TASKS)))
-        leases = [lease for lease in tried if lease]
-        expect(await store.read(lambda tx: tx.leases.of_session(KEY)), leases, "the leases that were got")
-        expect(len(leases), 1, "how many got it")
-
-    async def what_is_spent_at_once_adds_up(self, store: Store) -> None:
-        """Tasks that add spending at once lose nothing of each other's."""
-        keys = (KEY, SessionKey(SPACE, "other"))
-
-        def add(tx: Transaction, number: int) -> None:
-            tx.spending.add(keys[number % 2], DAY, Spent(calls=1, tokens=number))
-
-        await asyncio.gather(*(store.write(add, number) for number in range(TASKS)))
-        of_day, of_session = await store.read(lambda tx: (tx.spending.of_day(SPACE, DAY), tx.spending.of_session(KEY)))
-        expect(of_day, Spent(calls=TASKS, tokens=sum(range(TASKS))), "what was spent on the day")
-        expect(of_session, Spent(calls=TASKS // 2, tokens=sum(range(0, TASKS, 2))), "what the session spent")
 
     async def a_limit_holds_between_tasks(self, store: Store) -> None:
         """Tasks that check and add spending in one transaction never exceed a limit together."""
