@@ -18,7 +18,6 @@ from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part,
 
 FORMATS: dict[str, ChatFormat] = {
     "openai": OpenAIChat(),
-    "openai, alternating": OpenAIChat(alternate=True),
     "anthropic": AnthropicMessages(),
     "langchain": LangChainMessages(),
     "pydantic-ai": PydanticAIMessages(),

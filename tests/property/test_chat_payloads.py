@@ -31,7 +31,6 @@ FORMATS: list[ChatFormat] = [
     PydanticAIMessages(),
     OpenAIResponses(),
     GeminiContents(),
-    OpenAIChat(alternate=True),
 ]
 LISTS = [
     openai_lists(),
@@ -42,7 +41,7 @@ LISTS = [
     gemini_lists(),
 ]
 each_format = pytest.mark.parametrize(
-    ("form", "lists"), list(zip(FORMATS, LISTS, strict=False)), ids=[form.name for form in FORMATS[: len(LISTS)]]
+    ("form", "lists"), list(zip(FORMATS, LISTS, strict=True)), ids=[form.name for form in FORMATS]
 )
 
 

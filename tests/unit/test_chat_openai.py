@@ -204,33 +204,3 @@ def test_other_formats_parts_are_said_in_text() -> None:
         },
         {"role": "tool", "tool_call_id": "a", "content": "[image/png, 3 bytes, not shown]"},
     ]
-
-
-def test_alternation_merges_neighbours_and_fills_a_missing_reply() -> None:
-    drafts = FORM.decode(
-        [
-            {"role": "system", "content": "A"},
-            {"role": "system", "content": "B"},
-            {"role": "assistant", "content": "Hello."},
-            {"role": "user", "content": "One"},
-            {"role": "user", "content": "Two"},
-            {"role": "assistant", "content": "Looking."},
-            {"role": "assistant", "content": None, "tool_calls": [call("look", "{}")]},
-            {"role": "tool", "tool_call_id": "c1", "content": "ok"},
-            {"role": "system", "content": "Hurry."},
-            {"role": "user", "content": "Three"},
-        ]
-    )
-    form = OpenAIChat(alternate=True)
-    payload = form.encode(drafts)
-    assert payload.messages == [
-        {"role": "system", "content": "A\n\nB"},
-        {"role": "user", "content": "[The conversation begins here.]"},
-        {"role": "assistant", "content": "Hello."},
-        {"role": "user", "content": "One\n\nTwo"},
-        {"role": "assistant", "content": "Looking.", "tool_calls": [call("look", "{}")]},
-        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
-        {"role": "assistant", "content": "[no reply was given here]"},
-        {"role": "user", "content": "[system] Hurry.\n\nThree"},
-    ]
-    assert form.validate(payload) == []

@@ -116,19 +116,9 @@ ANTHROPIC: dict[str, tuple[str, int, list[Message]]] = {
     "content that is a number": ("unreadable", 1, [USER, said(7)]),
 }
 
-ALTERNATING: dict[str, tuple[str, int, list[Message]]] = {
-    "two users in a row": ("alternate", 1, [USER, USER]),
-    "two assistants in a row": ("alternate", 2, [USER, said("Yes."), said("No.")]),
-    "words, and then a call": ("alternate", 2, [USER, said("Yes."), calls("a"), tool("a")]),
-    "a user right after a tool": ("alternate", 3, [USER, calls("a"), tool("a"), USER]),
-    "a system prompt further on": ("alternate", 1, [USER, {"role": "system", "content": "Be brief."}]),
-    "an assistant that begins": ("first-not-user", 1, [{"role": "system", "content": "Be brief."}, said("Hello.")]),
-}
-
 CASES: list[tuple[ChatFormat, str, tuple[str, int, list[Message]]]] = [
     *((OpenAIChat(), name, case) for name, case in OPENAI.items()),
     *((AnthropicMessages(), name, case) for name, case in ANTHROPIC.items()),
-    *((OpenAIChat(alternate=True), name, case) for name, case in ALTERNATING.items()),
 ]
 
 
@@ -180,5 +170,5 @@ def test_rubbish_is_reported_and_breaks_nothing() -> None:
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": {}}, {"type": None}]},
         {"role": "tool", "tool_call_id": [], "content": 7},
     ]
-    for form in (OpenAIChat(), OpenAIChat(alternate=True), AnthropicMessages()):
+    for form in (OpenAIChat(), AnthropicMessages()):
         assert form.validate(Payload(messages=rubbish))

@@ -12,8 +12,7 @@ from tests.property.invariants.promises import bounded, exactly_once, recount, s
 
 import ireneo
 from ireneo import Context, Memory, Policy, chat_format
-from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.log.message import opens_turn, without_recalled_parts
+from ireneo.log.message import opens_turn
 from ireneo.summaries.policy import CODING, preset
 
 WORK = ["instruct", "ask", "work", "answer", "ask", "work", "answer", "ask", "work", "answer"]
@@ -80,24 +79,6 @@ async def test_in_a_list_that_comes_back_it_is_nobodys_words(memory: Memory, to:
         assert "phantom" not in words.text
     small = ireneo.compact(context.messages, 256, to=to)
     assert small.violations == ()
-
-
-async def test_joined_with_the_words_behind_it_it_is_still_nobodys(memory: Memory) -> None:
-    """A template that wants user and assistant to take turns has both in one message."""
-    session = await memory.session("run")
-    await session.append(Teller().tell(["ask", "answer", "ask"]))
-    await memory.scratchpad("run").write(goal="Never find phantom_4711")
-    chat = OpenAIChat(alternate=True)
-    payload = chat.encode(chat.decode((await session.context(50_000, to="openai")).messages))
-    assert chat.validate(payload) == []
-    assert len(payload.messages) == 3
-    back = chat.decode(payload)
-    assert sum(opens_turn(draft) for draft in back) == 2
-    assert "phantom" in back[-1].text
-    assert "phantom" not in without_recalled_parts(back[-1]).text
-    again = await memory.session("again")
-    await again.append(back)
-    assert not any("phantom" in words.text for words in await again.pins())
 
 
 async def test_another_task_may_be_named_and_another_space_has_none(memory: Memory) -> None:

@@ -18,7 +18,7 @@ from ireneo.context.shorten import SKIPPED
 from ireneo.engine.tree import passes_through
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import NOTES, SYSTEM, ChatFormat, origin_of
-from ireneo.formats.chat.repairs import BEGINNING, NO_REPLY, UNANSWERED
+from ireneo.formats.chat.repairs import BEGINNING, UNANSWERED
 from ireneo.log.calls import atoms, without_reminders
 from ireneo.log.message import (
     BLOCK_TAGS,
@@ -215,7 +215,7 @@ def _end_of_list(text: str, place: int) -> int:
     return end
 
 
-_OF_NOBODY = frozenset(map(without_spaces, (BEGINNING, NO_REPLY, UNANSWERED)))
+_OF_NOBODY = frozenset(map(without_spaces, (BEGINNING, UNANSWERED)))
 """Texts that formats add to a list to make it valid."""
 
 

@@ -15,18 +15,14 @@ from ireneo.formats.chat.format import (
     ChatFormat,
     Json,
     Outline,
-    Outlines,
     Payload,
     Repair,
     Rule,
     ThinkingRule,
-    Violation,
     call_without_id,
     cast_summaries,
     duplicate_id_in_message,
-    first_not_user,
     flatten_summaries,
-    make_violation,
     message_rule,
     read_draft,
     unknown_role,
@@ -297,25 +293,6 @@ def _called_functions(message: Json) -> Iterator[tuple[str, Mapping[str, object]
         yield "arguments", old
 
 
-def _alternate(outlines: Outlines) -> Iterator[Violation]:
-    """Check that after one system message user and assistant alternate; tool calls and results are ignored."""
-    expected = "user"
-    for outline in outlines:
-        if outline.role in ("system", "developer"):
-            if outline.index > 0:
-                yield make_violation("alternate", outline.index, "a system message may only stand first, and alone.")
-        elif outline.role == "assistant" and outline.calls:
-            # The turn stays with the assistant until it has answered.
-            if expected == "user":
-                yield make_violation("alternate", outline.index, "the user's turn is here, not the assistant's.")
-        elif outline.role in ("user", "assistant"):
-            if outline.role != expected:
-                yield make_violation(
-                    "alternate", outline.index, f"the {expected}'s turn is here, not the {outline.role}'s."
-                )
-            expected = "assistant" if outline.role == "user" else "user"
-
-
 _LOCAL_RULES: tuple[Rule, ...] = (
     unknown_role(ROLES),
     unreadable(_read, ROLES),
@@ -333,25 +310,20 @@ _LOCAL_RULES: tuple[Rule, ...] = (
     ),
     message_rule("empty-content", "{0}", _empty_content),
 )
-_RULES = (*_LOCAL_RULES, unpaired)
 
 
 class OpenAIChat(ChatFormat):
     """OpenAI Chat Completions messages.
 
-    Calls are answered, and results follow their calls; what can't be sent becomes a note. Thinking is left out. With
-    `alternate`, user and assistant strictly alternate, as the templates of some models demand.
+    Calls are answered, and results follow their calls; what can't be sent becomes a note. Thinking is left out.
     """
 
     name = OPENAI
     thinking: ThinkingRule = "none"
     local_rules = _LOCAL_RULES
+    rules = (*_LOCAL_RULES, unpaired)
     answering = _ANSWERING
     failed_mark = CALL_FAILED
-
-    def __init__(self, *, alternate: bool = False) -> None:
-        self._alternate = alternate
-        self.rules = (*_RULES, first_not_user, _alternate) if alternate else _RULES
 
     @staticmethod
     def _outline(message: Json, before: Json | None) -> Outline:
@@ -388,18 +360,14 @@ class OpenAIChat(ChatFormat):
         return part.format == OPENAI and isinstance(kind, str) and kind not in _TEXTS
 
     def _repair_steps(self) -> Iterable[Repair]:
-        yield flatten_summaries
-        yield repairs.join_drafts
-        yield repairs.note_server_pairs
-        yield self._replace_unsupported
-        yield repairs.place_parts
-        yield repairs.drop_empty
-        yield partial(repairs.give_unique_ids, fits=keeps_id, per_message=True)
-        yield repairs.answer_calls
-        if self._alternate:
-            yield repairs.join_systems
-            yield repairs.quote_later_systems
-        yield cast_summaries
-        if self._alternate:
-            yield repairs.open_with_user
-            yield repairs.alternate_roles
+        return (
+            flatten_summaries,
+            repairs.join_drafts,
+            repairs.note_server_pairs,
+            self._replace_unsupported,
+            repairs.place_parts,
+            repairs.drop_empty,
+            partial(repairs.give_unique_ids, fits=keeps_id, per_message=True),
+            repairs.answer_calls,
+            cast_summaries,
+        )

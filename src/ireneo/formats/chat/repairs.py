@@ -31,7 +31,6 @@ UNANSWERED = "[no result: this call was not answered]"
 LOST_CALL = "[result of a call that is no longer shown]"
 REPEATED = "[another result of a call that is already answered]"
 BEGINNING = "[The conversation begins here.]"
-NO_REPLY = "[no reply was given here]"
 
 Spot: TypeAlias = tuple[int, int]
 """The place of a part: the index of its draft, and its index in the draft."""
@@ -82,23 +81,6 @@ def match_results(drafts: Sequence[Draft]) -> Matching:
                 elif part.call_id in answered:
                     repeated.add(spot)
     return Matching(calls=calls, repeated=frozenset(repeated))
-
-
-def alternate_roles(drafts: Sequence[Draft]) -> list[Draft]:
-    """Merge neighbours of one role; a user message right after a tool's gets a note before it that there was no reply.
-
-    Expects calls to be answered directly after them, so that an assistant with calls has no assistant after it.
-    """
-    out: list[Draft] = []
-    for draft in drafts:
-        before = out[-1] if out else None
-        if before is not None and draft.role == before.role and draft.role in ("user", "assistant"):
-            out[-1] = replace(before, parts=before.parts + draft.parts, native=None)
-            continue
-        if before is not None and before.role == "tool" and draft.role == "user":
-            out.append(Draft(role="assistant", parts=(Text(text=NO_REPLY),)))
-        out.append(draft)
-    return out
 
 
 def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
