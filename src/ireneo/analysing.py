@@ -19,7 +19,7 @@ import msgspec
 import ireneo
 from ireneo.adapters import fleet
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.log_files import LogFile, file_spool
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.redact import SecretRedactor
 from ireneo.compacting import tokenizer
 from ireneo.engine.learn_logs import LogAnalysis, LogTask, analyse_log, encode_analysis
@@ -61,7 +61,6 @@ def analyse(task: bytes, *, asks: Mapping[str, str], tokens: Literal["estimate",
         store=InMemoryStore(),
         count=tokenizer(tokens).count,
         clock=SystemClock(),
-        spool=lambda: file_spool(None),
         open_log=LogFile,
         redactor=SecretRedactor,
     )

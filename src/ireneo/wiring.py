@@ -6,14 +6,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial, wraps
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.fleet import open_workers
 from ireneo.adapters.llm.model import open_model
-from ireneo.adapters.log_files import LogFile, file_spool
-from ireneo.adapters.opening import IN_MEMORY, SERVERS, migrate_store, open_store
+from ireneo.adapters.log_files import LogFile
+from ireneo.adapters.opening import migrate_store, open_store
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.arguments import validate_arguments
 from ireneo.engine.memory import Memory
@@ -133,7 +132,6 @@ async def open(
         listen=listen,
         keep_memories=keep_memories,
         embedder=embeds,
-        spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
         open_workers=partial(_workers, tokens),
         redactor=SecretRedactor,
@@ -214,10 +212,3 @@ async def migrate(url: str | PathLike[str], *, dry_run: bool = False) -> Migrate
     raises.
     """
     return await migrate_store(fspath(url), dry_run=dry_run)
-
-
-def _place_of(url: str) -> Path | None:
-    """Return the folder of the database, which has room for imports, where temporary files may be in memory."""
-    return (
-        None if url == IN_MEMORY or url.startswith(SERVERS) else Path(url.removeprefix("sqlite:///")).absolute().parent
-    )

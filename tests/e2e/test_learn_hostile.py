@@ -76,16 +76,6 @@ def test_no_secret_of_a_log_is_found_again_anywhere(name: str, tmp_path: Path) -
     assert not found
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open can't lose its name there")
-def test_what_is_put_aside_of_a_large_log_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ireneo.adapters.log_files import file_spool
-
-    with file_spool(tmp_path) as spool:
-        place = spool.keep(b"a secret")
-        assert spool.read(place) == b"a secret"
-        assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_that_speaks_to_its_reader_becomes_a_lesson(seed: int, tmp_path: Path) -> None:
     logs = tmp_path / "logs"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from tests.progress import progress_of
 
-import ireneo
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.log_files import FileSpool, file_spool
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine import imports
 from ireneo.engine.imports import Imported
@@ -146,29 +143,3 @@ async def test_many_letters_fill_a_batch_as_many_messages_do(monkeypatch: pytest
     store = Frail()
     await take(store, [line("u0", None, "word " * 2_000), line("u1", "u0", "word " * 2_000), line("u2", "u1")])
     assert store.written == 3
-
-
-async def test_a_log_that_is_put_aside_is_stored_as_one_that_is_held(tmp_path: Path) -> None:
-    found = []
-    for held in (0, 10_000_000):
-        async with ireneo.open(tmp_path / f"{held}.db", space="mine") as there:
-            (done,) = await progress_of(there.import_log, forked(40), ClaudeCode(held), name="log")
-            session = await there.session("s")
-            found.append((done, await session.messages(), await session.branches()))
-        assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".db") == []
-    assert found[0] == found[1]
-    assert found[0][0].new == 40
-
-
-def test_a_spool_gives_back_what_was_put_aside(tmp_path: Path) -> None:
-    with file_spool(tmp_path) as spool:
-        places = [spool.keep(bytes([at]) * at * 1_000) for at in range(9)]
-        assert spool.read(places[3]) == b"\x03" * 3_000
-        places.append(spool.keep(b"last"))
-        assert [len(spool.read(place)) for place in places] == [*range(0, 9_000, 1_000), 4]
-        assert list(tmp_path.iterdir()) == []
-
-
-def test_a_spool_without_a_place_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ireneo.IreneoError, match=r"put aside in .*nowhere"):
-        FileSpool(tmp_path / "nowhere").keep(b"line")

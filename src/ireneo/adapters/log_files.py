@@ -1,7 +1,4 @@
-"""Log files on disk, plain, compressed or a folder of events, read line by line, with the labels in files next to them.
-
-Also temporary files for large logs.
-"""
+"""Log files on disk, plain, compressed or a folder of events, read line by line, and the labels next to them."""
 
 from __future__ import annotations
 
@@ -13,12 +10,11 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from ireneo.errors import BadInput, StoreError
+from ireneo.errors import BadInput
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
@@ -239,67 +235,6 @@ def _unpack(raw: BufferedIOBase) -> BufferedIOBase:
     if begins.startswith(_GZIP):
         return gzip.GzipFile(fileobj=raw)
     return lzma.LZMAFile(cast("IO[bytes]", raw)) if begins == _XZ else raw
-
-
-BUFFER_BYTES = 1 << 18
-_LENGTH_BYTES = 8
-
-
-class FileSpool:
-    """`ireneo.formats.logs.format.Spool` in a temporary file, which is created on first use."""
-
-    def __init__(self, folder: Path | None) -> None:
-        """Use `folder`, or the system's folder for temporary files (None), which may be in memory."""
-        self._folder = folder
-        self._file: IO[bytes] | None = None
-        self._end = 0
-
-    def keep(self, text: bytes) -> int:
-        """Store `text`, and return its place. Raises StoreError if the disk is full."""
-        try:
-            file = self._open_file()
-            # An unnecessary seek would flush the buffer.
-            if file.tell() != self._end:
-                file.seek(self._end)
-            file.write(len(text).to_bytes(_LENGTH_BYTES, "big"))
-            file.write(text)
-        except OSError as fault:
-            where = self._folder or tempfile.gettempdir()
-            raise StoreError(
-                f"A large log can't be put aside in {where}: {fault.strerror}; make room there."
-            ) from fault
-        place, self._end = self._end, self._end + _LENGTH_BYTES + len(text)
-        return place
-
-    def read(self, place: int) -> bytes:
-        """Read the text stored at `place`. Raises StoreError."""
-        try:
-            file = self._open_file()
-            if file.tell() != place:
-                file.seek(place)
-            return file.read(int.from_bytes(file.read(_LENGTH_BYTES), "big"))
-        except OSError as fault:
-            raise StoreError(f"What was put aside of a large log can't be read: {fault.strerror}.") from fault
-
-    def close(self) -> None:
-        """Close and delete the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def _open_file(self) -> IO[bytes]:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder, buffering=BUFFER_BYTES, prefix="ireneo-")  # noqa: SIM115
-        return self._file
-
-
-@contextmanager
-def file_spool(folder: Path | None) -> Iterator[FileSpool]:
-    """A spool in `folder` for the duration of the block."""
-    spool = FileSpool(folder)
-    try:
-        yield spool
-    finally:
-        spool.close()
 
 
 # Files next to a log with labels of its runs: whether a run was solved, its reward, its lessons. An index holds entries

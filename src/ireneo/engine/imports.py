@@ -36,7 +36,6 @@ from ireneo.formats.logs.format import (
     LogFormat,
     LogFormatName,
     LoggedNode,
-    Spool,
     StreamedSession,
     StreamingFormat,
     UniqueNames,
@@ -160,11 +159,9 @@ LabelOf: TypeAlias = Callable[[str], Mapping[str, object] | None]
 """`LogSource.label_of`."""
 
 
-def sessions_of(
-    log: LogFormat, lines: Iterable[bytes], name: str, spool: Spool | None, label_of: LabelOf
-) -> Iterator[StreamedSession]:
+def sessions_of(log: LogFormat, lines: Iterable[bytes], name: str, label_of: LabelOf) -> Iterator[StreamedSession]:
     """Read the sessions of a log, with their labels; each must be read before the next one is asked for."""
-    read = log.grow(lines, name, spool) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
+    read = log.grow(lines, name) if isinstance(log, StreamingFormat) else map(as_stream, log.read(lines, name))
     for logged in read:
         label = label_of(logged.id)
         yield StreamedSession(logged.id, _with_label(logged, label), logged.faults) if label else logged
@@ -188,17 +185,16 @@ async def import_sessions(
     """
     store = resources.store
     move = move_main_branch if log.name in CONVERSATIONS else _move_forward
-    with resources.spool() as spool:
-        found = sessions_of(log, lines, name, spool, label_of)
-        # Parsing a large log takes long: read each session in a thread.
-        while (logged := await asyncio.to_thread(next, found, None)) is not None:
-            cleaning = resources.cleaning(keep_secrets)
-            key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
-            source = f"{log.name}:{cleaning.text(name)}"
-            of_file = logged.id == name or logged.id.startswith(f"{name}-")
-            importing = _SessionImport(key, source, resources.count, cleaning, named_by_file=of_file)
-            end = await importing.run(store, logged, lambda draft: draft, move)
-            yield importing.report(logged, end)
+    found = sessions_of(log, lines, name, label_of)
+    # Parsing a large log takes long: read each session in a thread.
+    while (logged := await asyncio.to_thread(next, found, None)) is not None:
+        cleaning = resources.cleaning(keep_secrets)
+        key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
+        source = f"{log.name}:{cleaning.text(name)}"
+        of_file = logged.id == name or logged.id.startswith(f"{name}-")
+        importing = _SessionImport(key, source, resources.count, cleaning, named_by_file=of_file)
+        end = await importing.run(store, logged, lambda draft: draft, move)
+        yield importing.report(logged, end)
 
 
 def _with_label(logged: StreamedSession, label: Mapping[str, object]) -> Generator[LoggedNode, None, int]:

@@ -132,14 +132,13 @@ async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) 
     if isinstance(log, LinearFormat):
         return []
     out = []
-    with resources.spool() as spool:
-        for logged in sessions_of(log, _lines_of(file), task.name, spool, file.label_of):
-            cleaning = resources.cleaning(task.keep_secrets)
-            source = f"{log.name}:{cleaning.text(task.name)}"
-            follows = log.name in CONVERSATIONS
-            out.append(
-                await name_session(resources.store, _SPACE, logged, source, resources.count, cleaning, follows=follows)
-            )
+    for logged in sessions_of(log, _lines_of(file), task.name, file.label_of):
+        cleaning = resources.cleaning(task.keep_secrets)
+        source = f"{log.name}:{cleaning.text(task.name)}"
+        follows = log.name in CONVERSATIONS
+        out.append(
+            await name_session(resources.store, _SPACE, logged, source, resources.count, cleaning, follows=follows)
+        )
     return out
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -45,7 +45,7 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import CODING, Policy, VoiceRule
 
 if TYPE_CHECKING:
-    from ireneo.formats.logs.format import LogFault, Spool
+    from ireneo.formats.logs.format import LogFault
     from ireneo.memories.intake import MemoryDetails
 
 # Secrets are removed from every text of a message. Its shape stays the same, so that the path remains valid in every
@@ -419,8 +419,6 @@ class Resources(Struct, frozen=True, kw_only=True):
     embedder: Embedder | None = None
     """For recall by meaning; None: recall by words only."""
 
-    spool: Callable[[], AbstractContextManager[Spool | None]] = nullcontext
-    """Where lines of a large log are spooled during an import; None: in memory."""
     open_log: OpensLog = _refuse_files
     """Opens log files."""
     open_workers: OpensWorkers = _refuse_workers

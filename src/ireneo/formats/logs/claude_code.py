@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -17,12 +16,11 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.anthropic import AnthropicMessages
-from ireneo.formats.logs.documents import HELD_BYTES, Document, Lines, Place, parse_line
+from ireneo.formats.logs.documents import Document, parse_line
 from ireneo.formats.logs.format import (
     LogFault,
     LoggedNode,
     LoggedSession,
-    Spool,
     StreamedSession,
     line_fault,
     nothing_readable,
@@ -37,8 +35,11 @@ class _SessionLine(Struct, frozen=True, kw_only=True):
     """One JSON object of the log."""
 
     number: int
-    raw: dict[str, object]
-    """The whole line, for the record."""
+    text: bytes
+    index: int
+    """The index of the object among the values in `text`, the line."""
+    raw: Document
+    """The whole object, for the record."""
     entry: Document
     """`raw` itself, or the sub-agent's message that a progress line wraps."""
 
@@ -103,10 +104,11 @@ def is_compaction(texts: Iterable[str]) -> bool:
 
 
 class _Stub(Struct, frozen=True, kw_only=True, gc=False):
-    """A line without its content, since a large log has hundreds of thousands of lines."""
+    """A line with its text unparsed, since a large log has hundreds of thousands of lines."""
 
     number: int
-    place: Place
+    text: bytes
+    index: int
     is_wrapped: bool
     """Whether this is a progress line that wraps a sub-agent's message."""
     kind: str
@@ -129,8 +131,8 @@ class _Stub(Struct, frozen=True, kw_only=True, gc=False):
     """The text of a queued prompt that this line only removed from the queue."""
 
 
-def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stub:
-    """Make the stub of `line`, kept at `place`; `known` is its parent's id as it is held already."""
+def _stub_of(line: _SessionLine, known: str | None) -> _Stub:
+    """Make the stub of `line`; `known` is its parent's id as it is held already."""
     entry, of_kind, blocks = line.entry, line.kind, line.blocks
     parent = entry.get("parentUuid") or entry.get("logicalParentUuid")
 
@@ -141,7 +143,8 @@ def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stu
     answers = ids_of("user", "tool_result", "tool_use_id")
     return _Stub(
         number=line.number,
-        place=place,
+        text=line.text,
+        index=line.index,
         is_wrapped=line.entry is not line.raw,
         kind=of_kind,
         uuid=string(entry.get("uuid")),
@@ -157,14 +160,14 @@ def _stub_of(line: _SessionLine, place: Place, known: str | None = None) -> _Stu
     )
 
 
-def _open_line(stub: _Stub, lines: Lines) -> _SessionLine:
-    """Read the whole line of `stub`."""
-    raw = lines.open(stub.place, stub.number)
+def _open_line(stub: _Stub) -> _SessionLine:
+    """Parse the line of `stub` again."""
+    raw = mapping(parse_line(stub.text, stub.number)[0][stub.index])
     entry = mapping(mapping(raw.get("data")).get("message")) if stub.is_wrapped else raw
     if stub.words is not None:
         message = {"role": "user", "content": stub.words}
         entry = {"type": "user", "message": message, "timestamp": entry.get("timestamp")}
-    return _SessionLine(number=stub.number, raw=raw, entry=entry)
+    return _SessionLine(number=stub.number, text=stub.text, index=stub.index, raw=raw, entry=entry)
 
 
 _PieceKind = Literal["reply", "results", "words"]
@@ -184,7 +187,7 @@ class _SessionPiece(Struct, kw_only=True):
 class _SessionPieces:
     """The pieces of one session, and indexes of them."""
 
-    def __init__(self, stubs: Iterable[_Stub], lines: Lines) -> None:
+    def __init__(self, stubs: Iterable[_Stub]) -> None:
         self.all: list[_SessionPiece] = []
         self.of_uuid: dict[str, int] = {}
         self.of_call: dict[str, int] = {}
@@ -194,7 +197,6 @@ class _SessionPieces:
         self.last: int | None = None
         """The piece of the last message line."""
         self.faults: list[LogFault] = []
-        self._lines = lines
         self._of_reply: dict[str, int] = {}
         self._answered: set[str] = set()
         self._early: list[_Stub] = []
@@ -205,7 +207,7 @@ class _SessionPieces:
         if line.uuid is not None and line.uuid in self.of_uuid:
             first = next(each for each in self.all[self.of_uuid[line.uuid]].lines if each.uuid == line.uuid)
             # A resumed session copies lines: an equal copy is dropped, a changed one recorded.
-            if line.speaks and _open_line(line, self._lines).entry == _open_line(first, self._lines).entry:
+            if line.speaks and _open_line(line).entry == _open_line(first).entry:
                 return
         elif line.speaks:
             if not line.answers or not self._answered.issuperset(line.answers):
@@ -245,11 +247,11 @@ _NEAR = 10
 """How many lines after a prompt left the queue its own line may be."""
 
 
-def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
+def _with_queued_words(stubs: Sequence[_Stub]) -> Iterator[_Stub]:
     """Make messages of queued prompts without a line of their own, where they were taken off the queue."""
     queue: deque[tuple[int, str]] = deque()
     for index, stub in enumerate(stubs):
-        entry = _open_line(stub, lines).entry if stub.kind == "queue-operation" else {}
+        entry = _open_line(stub).entry if stub.kind == "queue-operation" else {}
         operation = entry.get("operation")
         if operation == "enqueue" and (words := string(entry.get("content"))):
             queue.append((index, words))
@@ -258,10 +260,11 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
             queue.clear()
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
-            if operation == "remove" and not _is_logged_elsewhere(words, stubs[since : index + _NEAR], lines):
+            if operation == "remove" and not _is_logged_elsewhere(words, stubs[since : index + _NEAR]):
                 stub = _Stub(
                     number=stub.number,
-                    place=stub.place,
+                    text=stub.text,
+                    index=stub.index,
                     is_wrapped=stub.is_wrapped,
                     kind="user",
                     may_begin=True,
@@ -271,13 +274,13 @@ def _with_queued_words(stubs: Sequence[_Stub], lines: Lines) -> Iterator[_Stub]:
         yield stub
 
 
-def _is_logged_elsewhere(words: str, stubs: Sequence[_Stub], lines: Lines) -> bool:
+def _is_logged_elsewhere(words: str, stubs: Sequence[_Stub]) -> bool:
     # A command to the harness has lines of its own.
     return bool(_COMMAND.match(words)) or any(
         str(block.get("text")).strip() == words.strip()
         for stub in stubs
         if stub.kind != "assistant" and stub.speaks
-        for block in _open_line(stub, lines).blocks
+        for block in _open_line(stub).blocks
     )
 
 
@@ -294,13 +297,12 @@ _OWN = ""
 class _Batch:
     """The lines of one session and its sub-agents."""
 
-    def __init__(self, named: str | None, lines: Lines) -> None:
-        """Keep lines in `lines`; `named` is the session's id in the file's name."""
+    def __init__(self, named: str | None) -> None:
+        """Begin without lines; `named` is the session's id in the file's name."""
         self.id: str | None = None
         self.is_named = False
         """Whether one of the lines is of the session that the file is named after."""
         self.faults: list[LogFault] = []
-        self.lines = lines
         self.links: dict[str, _Stub] = {}
         """All lines by their ids."""
         self._named = named
@@ -309,8 +311,8 @@ class _Batch:
         self._roots: dict[str, str] = {}
         self._latest: str | None = None
 
-    def add(self, line: _SessionLine, place: Place) -> None:
-        stub = self._stub(line, place)
+    def add(self, line: _SessionLine) -> None:
+        stub = self._stub(line)
         if stub.uuid:
             self.links.setdefault(stub.uuid, stub)
         self._spoken = self._spoken or stub.speaks
@@ -320,7 +322,7 @@ class _Batch:
         self.is_named = self.is_named or (session is not None and session == self._named)
         if (agent := _subagent_message(line)) is not None:
             inner, agent_id = agent
-            self._stories.setdefault(f"/agent-{agent_id}", []).append(self._stub(inner, place))
+            self._stories.setdefault(f"/agent-{agent_id}", []).append(self._stub(inner))
         elif stub.sidechain is True:
             self._latest = self._sidechain(line, stub)
             self._stories.setdefault(self._latest, []).append(stub)
@@ -344,10 +346,10 @@ class _Batch:
             out[first] = sorted(own + out[first], key=lambda stub: stub.number)
         return out
 
-    def _stub(self, line: _SessionLine, place: Place) -> _Stub:
+    def _stub(self, line: _SessionLine) -> _Stub:
         parent = line.entry.get("parentUuid")
         before = self.links.get(parent) if isinstance(parent, str) else None
-        return _stub_of(line, place, before.uuid if before else None)
+        return _stub_of(line, before.uuid if before else None)
 
     def _sidechain(self, line: _SessionLine, stub: _Stub) -> str:
         agent = string(line.entry.get("agentId"))
@@ -365,11 +367,11 @@ class _Batch:
         return found
 
 
-def _batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) -> Iterator[_Batch]:
-    """Split a file into its sessions; `new_lines` makes the place where the lines of each are kept."""
+def _batches(lines: Iterable[bytes], name: str) -> Iterator[_Batch]:
+    """Split a file into its sessions."""
     found = _UUID.search(name)
     named = found[0] if found else None
-    batch = _Batch(named, new_lines())
+    batch = _Batch(named)
     for number, text in enumerate(lines, 1):
         values, faults = parse_line(text, number)
         batch.faults.extend(faults)
@@ -377,11 +379,11 @@ def _batches(lines: Iterable[bytes], name: str, new_lines: Callable[[], Lines]) 
             if not isinstance(value, dict):
                 batch.faults.append(line_fault(number, "is JSON, but no object; it was left out."))
                 continue
-            line = _SessionLine(number=number, raw=value, entry=value)
+            line = _SessionLine(number=number, text=text, index=index, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):
                 yield batch
-                batch = _Batch(named, new_lines())
-            batch.add(line, batch.lines.keep(value, index, text, number))
+                batch = _Batch(named)
+            batch.add(line)
     if named and batch.is_named:
         batch.id = named
     batch.id = batch.id or name
@@ -397,7 +399,7 @@ def _subagent_message(line: _SessionLine) -> tuple[_SessionLine, str] | None:
     agent = string(data.get("agentId")) or string(line.entry.get("parentToolUseID"))
     if not inner or agent is None:
         return None
-    return _SessionLine(number=line.number, raw=line.raw, entry=inner), agent
+    return _SessionLine(number=line.number, text=line.text, index=line.index, raw=line.raw, entry=inner), agent
 
 
 FORMAT = "claude-code"
@@ -406,12 +408,12 @@ _Calls: TypeAlias = Callable[[str], Call | None]
 _CHAT = AnthropicMessages()
 
 
-def _drafts_of(piece: _SessionPiece, calls: _Calls, lines: Lines) -> list[Draft]:
+def _drafts_of(piece: _SessionPiece, calls: _Calls) -> list[Draft]:
     """Read `piece` as one draft, or two if one line has results and the user's words.
 
     `calls` finds earlier calls, from which the outcome of results without a flag is derived.
     """
-    opened = {id(stub): _open_line(stub, lines) for stub in piece.kept}
+    opened = {id(stub): _open_line(stub) for stub in piece.kept}
     own = [opened[id(stub)] for stub in piece.lines]
     blocks = [block for line in own for block in line.blocks]
     flags = {str(block.get("tool_use_id")): block.get("is_error") for block in blocks}
@@ -476,7 +478,7 @@ _Links: TypeAlias = Mapping[str, _Stub]
 _Followed: TypeAlias = int | Literal["root", "untold"]
 
 
-def _grow(pieces: _SessionPieces, last: int, links: _Links, lines: Lines) -> Generator[LoggedNode, None, int]:
+def _grow(pieces: _SessionPieces, last: int, links: _Links) -> Generator[LoggedNode, None, int]:
     """Read the nodes of the tree trail by trail; returns its head, the end of the trail with the piece `last`."""
     homes = _trail_starts(pieces)
     parents = {home: _parent(home, pieces, homes, links) for home, at in enumerate(homes) if home == at}
@@ -486,7 +488,7 @@ def _grow(pieces: _SessionPieces, last: int, links: _Links, lines: Lines) -> Gen
             others.setdefault(home, []).append(index)
     planting = _StreamedTree()
     for home in _in_order(parents):
-        yield from planting.add(home, parents[home], _trail(home, others.get(home, ()), pieces, lines))
+        yield from planting.add(home, parents[home], _trail(home, others.get(home, ()), pieces))
     return planting.tails[homes[last]]
 
 
@@ -505,17 +507,17 @@ def _trail_starts(pieces: _SessionPieces) -> list[int]:
     return homes
 
 
-def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Lines) -> list[Draft]:
+def _trail(home: int, others: Sequence[int], pieces: _SessionPieces) -> list[Draft]:
     """Read the trail that begins with the piece `home` and goes on with the pieces `others`."""
     made: dict[str, Call] = {}
 
     def calls(name: str) -> Call | None:
-        return made.get(name) or _earlier_call(name, home, pieces, lines)
+        return made.get(name) or _earlier_call(name, home, pieces)
 
     results: list[Draft] = []
     words: list[Draft] = []
     for index in (home, *others):
-        drafts = _drafts_of(pieces.all[index], calls, lines)
+        drafts = _drafts_of(pieces.all[index], calls)
         made.update({call.id: call for draft in drafts for call in draft.calls})
         for draft in drafts:
             # Words that came with a result follow all results of the reply.
@@ -523,13 +525,13 @@ def _trail(home: int, others: Sequence[int], pieces: _SessionPieces, lines: Line
     return results + words
 
 
-def _earlier_call(name: str, home: int, pieces: _SessionPieces, lines: Lines) -> Call | None:
+def _earlier_call(name: str, home: int, pieces: _SessionPieces) -> Call | None:
     """Read again the call with that id from the nearest trail before `home`."""
     if name not in pieces.of_call:
         return None
     made = [pieces.of_call[name], *pieces.again.get(name, ())]
     before = max((index for index in made if index < home), default=None)
-    drafts = [] if before is None else _drafts_of(pieces.all[before], lambda _: None, lines)
+    drafts = [] if before is None else _drafts_of(pieces.all[before], lambda _: None)
     return next((call for draft in drafts for call in draft.calls if call.id == name), None)
 
 
@@ -643,32 +645,28 @@ class ClaudeCode:
     name = FORMAT
     chat = "anthropic"
 
-    def __init__(self, held_bytes: int = HELD_BYTES) -> None:
-        """Hold `held_bytes` of a session's text in memory; the rest goes to the spool, if there is one."""
-        self._held_bytes = held_bytes
-
     def recognises(self, sample: bytes) -> bool:
         """Whether the keys of its lines are in `sample`; inside a text, their quotation marks would be escaped."""
         return sample.lstrip().startswith(b"{") and any(all(mark in sample for mark in marks) for marks in _MARKS)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the sessions of a file: for each session the agent's own, then the sessions of its sub-agents."""
-        return (session.whole() for session in self.grow(lines, name, None))
+        return (session.whole() for session in self.grow(lines, name))
 
-    def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
-        """Read the same sessions a node at a time; of a line that is in `spool` only its stub is held."""
+    def grow(self, lines: Iterable[bytes], name: str) -> Iterator[StreamedSession]:
+        """Read the same sessions a node at a time, with only the text of the lines held."""
         found = False
         faults: list[LogFault] = []
-        for batch in _batches(lines, name, partial(Lines, spool, self._held_bytes)):
+        for batch in _batches(lines, name):
             faults = batch.faults
             for session, stubs in batch.lines_by_session().items():
-                pieces = _SessionPieces(_with_queued_words(stubs, batch.lines), batch.lines)
+                pieces = _SessionPieces(_with_queued_words(stubs))
                 if pieces.last is None:
                     continue
                 found = True
                 ordered = tuple(sorted([*faults, *pieces.faults], key=lambda fault: fault.line))
                 # The file's faults are reported once, with its first session.
                 faults = []
-                yield StreamedSession(session, _grow(pieces, pieces.last, batch.links, batch.lines), ordered)
+                yield StreamedSession(session, _grow(pieces, pieces.last, batch.links), ordered)
         if not found:
             raise nothing_readable(faults)

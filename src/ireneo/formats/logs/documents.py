@@ -1,4 +1,4 @@
-"""Reading log files: damaged JSON, documents and Markdown, the base of the formats, and lines kept out of memory."""
+"""Reading log files: damaged JSON, documents and Markdown, and the base of the formats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ireneo.formats.logs.format import (
     LogFault,
     LoggedSession,
     SessionBuilder,
-    Spool,
     UniqueNames,
     line_fault,
     nothing_readable,
@@ -372,51 +371,3 @@ def given_names(besides: Document) -> list[str]:
             stem = file.rpartition(".")[0] or file
             names += [stem, f"{stem}-{folders[-1]}"] if folders and folders[-1] else [stem]
     return [name for name in names if name]
-
-
-HELD_BYTES = 16_000_000
-"""How much of a session's text is held in memory; parsed, it takes several times as much room."""
-
-
-class SpooledValue(Struct, frozen=True, gc=False):
-    """A value in the spool: the key of its line, and its index among the values on the line."""
-
-    place: int
-    index: int
-
-
-Place = dict[str, object] | SpooledValue
-"""A value in memory, or where it is in the spool."""
-
-
-class Lines:
-    """The values of one session's lines, kept to be read again later."""
-
-    def __init__(self, spool: Spool | None, held_bytes: int = HELD_BYTES) -> None:
-        """Hold `held_bytes` in memory and move all else to `spool`; without a spool, hold everything."""
-        self._spool = spool
-        self._left = held_bytes
-        self._last: tuple[int, int] | None = None
-
-    def keep(self, value: dict[str, object], index: int, text: bytes, number: int) -> Place:
-        """Keep `value`, which is at `index` of the values that `parse_line` finds in `text`, line `number`."""
-        if self._spool is None:
-            return value
-        if index == 0 or self._last is None or self._last[0] != number:
-            self._last = None
-            self._left -= len(text)
-            if self._left >= 0:
-                return value
-            self._last = number, self._spool.keep(text)
-        return SpooledValue(self._last[1], index)
-
-    def open(self, place: Place, number: int) -> dict[str, object]:
-        """Return the value that was kept as `place`, from line `number`."""
-        if isinstance(place, dict):
-            return place
-        if self._spool is None:
-            raise ValueError("Nothing was put aside; open a value with the lines that it was kept with.")
-        value = parse_line(self._spool.read(place.place), number)[0][place.index]
-        if not isinstance(value, dict):
-            raise TypeError(f"What was put aside of line {number} came back changed.")
-        return value

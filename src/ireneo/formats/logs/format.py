@@ -15,16 +15,6 @@ from ireneo.formats.values import BOM, objects
 from ireneo.log.message import Draft, Native, opens_turn
 
 
-class Spool(Protocol):
-    """Storage outside of main memory for text that is read again later."""
-
-    def keep(self, text: bytes) -> int:
-        """Store `text` and return the key that it is read by."""
-
-    def read(self, place: int) -> bytes:
-        """Return the text that was stored under `place`."""
-
-
 class LogFault(Struct, frozen=True, kw_only=True, gc=False):
     """A place in a log that could not be read, or only in part."""
 
@@ -132,13 +122,10 @@ class LinearFormat(Protocol):
 
 @runtime_checkable
 class StreamingFormat(Protocol):
-    """A log format whose sessions may exceed main memory: they are stored while their nodes are read."""
+    """A log format whose sessions are large: they are stored while their nodes are read."""
 
-    def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
-        """Read the sessions of a file as `LogFormat.read` does, with large texts moved to `spool`.
-
-        Each session must be read before the next one is asked for.
-        """
+    def grow(self, lines: Iterable[bytes], name: str) -> Iterator[StreamedSession]:
+        """Read the sessions of a file as `LogFormat.read` does; each must be read before the next one is asked for."""
 
 
 def nothing_readable(faults: Sequence[LogFault]) -> UnreadableLog:
