@@ -142,10 +142,10 @@ async def test_what_a_model_makes_up_is_refused(drawn: ConclusionSaid, why: str)
 async def test_where_a_model_fails_what_recurs_is_concluded(answer: Exception | str | ReflectReply) -> None:
     house = House(ScriptedLLM(lambda prompt: answer))
     for day in range(3):
-        await house.tell("Anna missed the early train to Porto.", 3 * day)
+        await house.tell("`make lint` failed.", 3 * day)
     done = await house.memory.reflect(force=True)
     assert [each.record.text for each in done.conclusions] == [
-        "This happened 3 times, last on 2026-05-07: Anna missed the early train to Porto."
+        "`make lint` failed 3 times out of 3, last on 2026-05-07."
     ]
     assert bool(done.failed) != bool(done.refused)
     assert len(await house.all()) == 1
@@ -226,12 +226,12 @@ async def test_what_one_project_shows_is_concluded_from_it_alone() -> None:
         assert not any(other in each.text for other in others for each in found)
 
 
-async def test_a_conclusion_belongs_to_the_project_of_its_episodes_and_is_about_words() -> None:
+async def test_a_conclusion_belongs_to_the_project_of_its_episodes() -> None:
     house = House()
     for day in range(3):
-        text = "Changing the command stopped the crane again."
-        await house.memory.remember(text, kind="episodic", at=NOON + timedelta(days=3 * day), project="harbour")
+        at = NOON + timedelta(days=3 * day)
+        await house.memory.remember("`make crane` failed again.", kind="episodic", at=at, project="harbour")
     done = await house.memory.reflect(force=True)
     (drawn,) = [each.record for each in done.conclusions]
     assert drawn.projects == ("harbour",)
-    assert drawn.subject.startswith("Changing the command")
+    assert drawn.subject == "make crane"

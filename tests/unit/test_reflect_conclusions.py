@@ -93,19 +93,6 @@ def test_two_successes_are_what_is_expected() -> None:
     assert drawn(*told) == ["`make lint` passed 3 times out of 3, last on 2026-05-03."]
 
 
-def test_what_was_told_again_of_another_day_recurs() -> None:
-    told = [episode("Anna missed the early train to Porto.", day) for day in (0, 7, 9)]
-    assert drawn(*told) == ["This happened 3 times, last on 2026-05-10: Anna missed the early train to Porto."]
-
-
-def test_names_that_come_up_together_are_paired() -> None:
-    together = [episode(f"Change {day}: edited src/loop.py beside src/desk.py", day, f"s{day}") for day in range(3)]
-    others = [episode(f"Looked at {name} once", 10 + at, f"t{at}") for at, name in enumerate(["a.md", "b.md", "c.md"])]
-    assert drawn(*together, *others) == [
-        "`src/desk.py` and `src/loop.py` came up together 3 times out of 3, last on 2026-05-03."
-    ]
-
-
 def test_nothing_is_concluded_from_what_was_looked_back_on_before() -> None:
     told = [episode("`make lint` failed.", day, f"s{day}") for day in range(3)]
     assert conclude(told, frozenset()) == ()

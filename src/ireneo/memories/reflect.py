@@ -1,11 +1,10 @@
-"""Conclusions from episodes: when they are due, what recurs in episodes, and what makes a conclusion acceptable."""
+"""Conclusions from episodes: when they are due, what makes one acceptable, and those that need no model."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, timedelta
-from itertools import combinations
 
 from msgspec import Struct
 
@@ -140,11 +139,9 @@ def withdrawal_reason(conclusion: Conclusion, sources: Mapping[MemoryId, Record]
     return ""
 
 
-# Draw conclusions from recurrences in episodes: the usual end of an action, a statement of several, names that occur
-# together.
+# Draw conclusions without a model: how actions usually end, and how often a value changed.
 #
-# Nothing is guessed: each conclusion is a count over the episodes that it cites, in their own words. If nothing recurs
-# there is none.
+# Nothing is guessed: each conclusion is a count over the memories that it cites, in their own words.
 
 
 MOST_VALUES = 6
@@ -156,62 +153,25 @@ SHARE = 0.75
 FAILURES = 2
 SUCCESSES = 3
 """How many successes make a conclusion: success is expected, so it takes more to be worth saying."""
-TOGETHER = 3
-TOGETHER_SHARE = 2 / 3
-COMMON = 0.6
-"""A name in more than this share of the episodes is their common subject."""
-CLAUSE_TERMS = 4
-CLAUSE = 140
-"""How many characters of a clause are quoted."""
-_NAMES = 12
-"""How many names of one episode are paired at most."""
 
 _OUTCOME = lazy_re(
     r"`(?P<action>[^`\n]{2,120})`\s+(?:has |had |was )?"
     r"(?:(?P<failed>failed|timed out|crashed|broke)|(?P<worked>passed|succeeded|worked))\b(?P<mixed> in the end\b)?",
     re.IGNORECASE,
 )
-_CLAUSE = lazy_re(r"(?<=[.!?;])\s+|\n+")
-_NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[a-z]{1,5})(?![\w/])")
-
-
-class _RankedConclusion(Struct, frozen=True, kw_only=True):
-    worth: tuple[int, int, float]
-    """How informative its sort is, how often it occurred, and when it last did."""
-    conclusion: Conclusion
-
-
-class _EpisodeStatement(Struct, frozen=True, kw_only=True):
-    """A statement of an episode."""
-
-    episode: Record
-    about: str
-    """The part that it has in common with other episodes."""
-    words: str
-    failed: bool = False
-    mixed: bool = False
-    """Whether it passed in the end, after it had failed."""
 
 
 def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conclusion, ...]:
-    """At most three conclusions from what recurs, the most informative first.
+    """At most three conclusions on how actions end, failures first, then what occurred most often.
 
     Each cites at least one of the `new` episodes; the others were reflected on before, and are only counted. The order
     of `episodes` makes no difference.
     """
     ordered = sorted(episodes, key=lambda episode: (episode.at, episode.id), reverse=True)
     known = {episode.id: episode for episode in ordered}
-    found = [each for find in (_action_outcomes, _recurring_clauses, _name_pairs) for each in find(ordered)]
-    found.sort(key=lambda each: (*(-part for part in each.worth), each.conclusion.text))
-    out: list[Conclusion] = []
-    for each in found:
-        drawn = each.conclusion
-        if new.isdisjoint(drawn.memories) or check_conclusion(drawn, known):
-            continue
-        out.append(drawn)
-        if len(out) == MOST_CONCLUSIONS:
-            break
-    return tuple(out)
+    found = sorted(_action_outcomes(ordered), key=lambda each: each[0])
+    drawn = [each for _, each in found if not new.isdisjoint(each.memories) and not check_conclusion(each, known)]
+    return tuple(drawn[:MOST_CONCLUSIONS])
 
 
 CHANGES = 3
@@ -244,126 +204,33 @@ def value_changes(histories: Iterable[Sequence[Record]]) -> Iterator[Conclusion]
             )
 
 
-def _action_outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """How often an action ended in one way, if it mostly did."""
-    for told in _statements_by_subject(episodes, _actions).values():
-        bad = [each for each in told if each.failed]
-        good = [each for each in told if not (each.failed or each.mixed)]
+def _action_outcomes(episodes: Sequence[Record]) -> Iterator[tuple[tuple[object, ...], Conclusion]]:
+    """How often an action ended in one way, if it mostly did, each with the key that it is sorted by.
+
+    `episodes` are ordered from the newest to the oldest.
+    """
+    by_action: dict[str, dict[MemoryId, tuple[Record, re.Match[str]]]] = {}
+    for episode in episodes:
+        for outcome in _OUTCOME.finditer(episode.text):
+            # If one episode reports two outcomes, the last one is used.
+            by_action.setdefault(" ".join(outcome["action"].split()), {})[episode.id] = episode, outcome
+    for action, ends in by_action.items():
+        told = distinct_events([episode for episode, _ in ends.values()][: 2 * MOST_CITED])[:MOST_CITED]
+        bad = [each for each in told if ends[each.id][1]["failed"]]
+        # What passed in the end had failed before, and counts as neither.
+        good = [each for each in told if each not in bad and not ends[each.id][1]["mixed"]]
         alike, needed, word = (bad, FAILURES, "failed") if len(bad) >= len(good) else (good, SUCCESSES, "passed")
         if len(alike) < needed or len(alike) < SHARE * len(told):
             continue
-        action = alike[0].words
-        value = f"{word} {len(alike)} times out of {len(told)}{_last_seen(alike[0].episode)}"
-        yield _RankedConclusion(
-            worth=(3 if word == "failed" else 0, len(alike), alike[0].episode.at.timestamp()),
-            conclusion=Conclusion(
-                text=f"`{action}` {value}.",
-                subject=action,
-                attribute="outcome",
-                value=value,
-                memories=_episode_ids(told),
-                counted=(len(alike), len(told)),
-            ),
+        last = alike[0].when
+        day = f", last on {last.astimezone(UTC).date().isoformat()}" if last else ""
+        value = f"{word} {len(alike)} times out of {len(told)}{day}"
+        drawn = Conclusion(
+            text=f"`{action}` {value}.",
+            subject=action,
+            attribute="outcome",
+            value=value,
+            memories=tuple(each.id for each in told),
+            counted=(len(alike), len(told)),
         )
-
-
-def _recurring_clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """Clauses that several events state in the same words."""
-    for told in _statements_by_subject(episodes, _episode_clauses).values():
-        if len(told) < 2:
-            continue
-        words = told[0].words
-        shown = words if len(words) <= CLAUSE else words[: words.rfind(" ", CLAUSE // 2, CLAUSE)] + "…"
-        yield _RankedConclusion(
-            worth=(2, len(told), told[0].episode.at.timestamp()),
-            conclusion=Conclusion(
-                text=f"This happened {len(told)} times{_last_seen(told[0].episode)}: {shown}",
-                subject=told[-1].words[:CLAUSE],
-                attribute="recurs",
-                value=f"{len(told)} times{_last_seen(told[0].episode)}",
-                memories=_episode_ids(told),
-                counted=(len(told),),
-            ),
-        )
-
-
-def _name_pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
-    """Names that always occur together."""
-    by_name = _statements_by_subject(episodes, _episode_names)
-    most = COMMON * len(episodes)
-    known = {name: {each.episode.id for each in told} for name, told in by_name.items()}
-    often = {name: ids for name, ids in known.items() if TOGETHER <= len(ids) <= max(most, TOGETHER)}
-    pairs = {
-        pair
-        for episode in episodes
-        for pair in combinations(sorted({each.words for each in _episode_names(episode)} & often.keys())[:_NAMES], 2)
-    }
-    for one, other in sorted(pairs):
-        both, either = often[one] & often[other], often[one] | often[other]
-        if len(both) < TOGETHER or len(both) < TOGETHER_SHARE * len(either):
-            continue
-        told = [episode for episode in episodes if episode.id in either][:MOST_CITED]
-        last = next(episode for episode in told if episode.id in both)
-        counts = sum(episode.id in both for episode in told), len(told)
-        value = f"{counts[0]} times out of {counts[1]}{_last_seen(last)}"
-        yield _RankedConclusion(
-            worth=(1, counts[0], last.at.timestamp()),
-            conclusion=Conclusion(
-                text=f"`{one}` and `{other}` came up together {value}.",
-                subject=f"{one} and {other}",
-                attribute="together",
-                value=value,
-                memories=tuple(episode.id for episode in told),
-                counted=counts,
-            ),
-        )
-
-
-def _statements_by_subject(
-    episodes: Sequence[Record], tells: Callable[[Record], Sequence[_EpisodeStatement]]
-) -> dict[str, list[_EpisodeStatement]]:
-    """The statements of the episodes by subject, once for each event, the newest first."""
-    groups: dict[str, dict[MemoryId, _EpisodeStatement]] = {}
-    for episode in episodes:
-        for told in tells(episode):
-            # If one episode reports two outcomes, the last one is used.
-            groups.setdefault(told.about, {})[episode.id] = told
-    out: dict[str, list[_EpisodeStatement]] = {}
-    for key, group in groups.items():
-        kept = {each.id for each in distinct_events([told.episode for told in group.values()][: 2 * MOST_CITED])}
-        out[key] = [told for name, told in group.items() if name in kept][:MOST_CITED]
-    return out
-
-
-def _actions(episode: Record) -> list[_EpisodeStatement]:
-    out: list[_EpisodeStatement] = []
-    for each in _OUTCOME.finditer(episode.text):
-        action, mixed = " ".join(each["action"].split()), bool(each["mixed"])
-        out.append(
-            _EpisodeStatement(episode=episode, about=action, words=action, failed=bool(each["failed"]), mixed=mixed)
-        )
-    return out
-
-
-def _episode_clauses(episode: Record) -> list[_EpisodeStatement]:
-    """The clauses that are long enough to be recognised; those of an action are counted with its outcomes."""
-    out: list[_EpisodeStatement] = []
-    for clause in _CLAUSE.split(episode.text):
-        said = terms(clause)
-        if len(set(said)) >= CLAUSE_TERMS and not _OUTCOME.search(clause):
-            out.append(_EpisodeStatement(episode=episode, about=" ".join(said), words=" ".join(clause.split())))
-    return out
-
-
-def _episode_names(episode: Record) -> list[_EpisodeStatement]:
-    names = dict.fromkeys(one or other for one, other in _NAME.findall(episode.text))
-    return [_EpisodeStatement(episode=episode, about=name, words=name) for name in names]
-
-
-def _episode_ids(told: Sequence[_EpisodeStatement]) -> tuple[MemoryId, ...]:
-    return tuple(each.episode.id for each in told)
-
-
-def _last_seen(episode: Record) -> str:
-    """When it was last seen, for use after a count; empty if unknown."""
-    return f", last on {episode.when.astimezone(UTC).date().isoformat()}" if episode.when else ""
+        yield (word, -len(alike), -alike[0].at.timestamp(), drawn.text), drawn
