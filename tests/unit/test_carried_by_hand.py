@@ -93,7 +93,7 @@ async def test_what_was_resolved_or_reworded_stays_so(memory: ireneo.Memory) -> 
 async def test_a_summary_by_hand_goes_along_while_its_own_messages_are_unchanged(
     memory: ireneo.Memory, change: str
 ) -> None:
-    long = [f"{text} Nobody aboard knows its name ({at})." for at, text in enumerate(SAID * 4)]
+    long = [f"{text} And Ilse, the pilot, knows its name ({at})." for at, text in enumerate(SAID * 4)]
     await imported(memory, long)
     session = await memory.session("boat")
     blocks = [row.id for row in (await session.context(1_000)).view if row.id.startswith("s_")]

@@ -51,7 +51,6 @@ from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.pins import constraints
 from ireneo.summaries.policy import Policy, explain_whole
-from ireneo.summaries.speech import is_prose
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import LEAST_LIVE, StoryPath, StoryRecords, StoryState, UncoveredMessages, open_threads
@@ -69,8 +68,8 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCach
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
-    if room < LEAST_CAST or not story.known or (story.fresh and is_prose(story.fresh)):
-        return None  # Counts don't show who matters in a novel.
+    if room < LEAST_CAST or not story.known:
+        return None
     said = (render_players if told else render_cast)(teller.cast(story.known), room, options.count)
     # Names are data as well: they must not begin a line or a block of ours.
     lines = [escape_tags(" ".join(line.split())) for line in said]

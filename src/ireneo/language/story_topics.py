@@ -54,7 +54,7 @@ class Threads(Topic, frozen=True, kw_only=True):
 
 
 class Cast(Topic, frozen=True, kw_only=True):
-    """Who the people of a story are, and where it is set. Patterns are case-sensitive; `x` and `y` match names."""
+    """Who the people of a story are. Patterns are case-sensitive; `x` and `y` match names."""
 
     people: Set = frozenset()  # Nouns for people: the head of a description
     people_endings: Row = ()  # Endings of other such nouns
@@ -65,7 +65,6 @@ class Cast(Topic, frozen=True, kw_only=True):
     determiners: Set = frozenset()  # The first word of a description
     mine: Set = frozenset()
     theirs: Set = frozenset()  # Possessive ones: the speaker's, or somebody else's
-    definite: Set = frozenset()
     # Words that may follow a name directly, and the article that replaces a possessive
     article: Row = ()
     tails: Set = frozenset()  # Words that begin a complement after the noun
@@ -77,18 +76,13 @@ class Cast(Topic, frozen=True, kw_only=True):
     own_alias: Row = ()  # The speaker is also called `y`
     introduces: Row = ()  # The speaker says that they are `x`
     plays: Row = ()  # The speaker plays `x`
-    fates: Set = frozenset()  # A sentence about a fate (`dead`, `alive`, `gone`) contains one of these
+    fates: Set = frozenset()  # A sentence about a fate (`dead`, `alive`) contains one of these
     states: Set = frozenset()  # Verbs that are no acts
-    wives: Set = frozenset()  # Titles before a spouse's name: Mrs Joe is not Joe
     alike: Set = frozenset()  # Titles that one person may bear side by side: Captain Holm is Mr Holm
-    narrator: Row = ()  # What a first-person narrator is called
     dead: Row = ()
-    alive: Row = ()
-    gone: Row = ()  # `x` died, lives again, or went away
+    alive: Row = ()  # `x` died, or lives again
     jests: Patterns = Patterns(r"[(\[][^()\[\]]{0,40}{}[^()\[\]]{0,40}[)\]]")  # In brackets: the line is a joke
     not_so: Patterns = Patterns(r"\b{}\b|\?")  # Anywhere: negation or uncertainty
-    places: Set = frozenset()  # Nouns for places
-    arrives: Patterns = Patterns(r"{}\s+", 0)  # Before the place at which the characters arrive
     inside: Set = frozenset()  # Before the name of a place
 
 

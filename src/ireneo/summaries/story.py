@@ -216,10 +216,11 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     first, last = messages[0], messages[-1]
     heard = messages_without_recalled(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
-    cast = find_cast(heard)
     bound = _constraint_sections(messages) if is_answered(messages) else []
-    # In a novel, rules would take nearly every sentence for an open thread.
-    threads = ThreadChanges() if is_prose(heard) else find_threads(heard, before)
+    # In a novel, counts don't show who matters, and nearly every sentence would be an open thread.
+    prose = is_prose(heard)
+    cast = None if prose else find_cast(heard)
+    threads = ThreadChanges() if prose else find_threads(heard, before)
     pinned = [line.text for section in bound for line in section.lines]
     # What is pinned is no thread as well.
     opened = tuple(each for each in threads.opened if not any(text in each.text for text in pinned))
