@@ -311,10 +311,10 @@ async def test_each_block_of_a_context_is_one_piece_up_to_its_last_line(session:
 
 
 def test_what_stands_behind_a_block_is_no_part_of_it() -> None:
-    block = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n- src/a.py:\n  - `x = 1`\n## Status\n- COMPLETE — it passed."
-    for whole in (block, f"{block}\n## Also named\nsrc/a.py keep_row"):
-        for text in (f"{whole}\nBe polite.", f"{whole}\n\nBe polite."):
-            assert [piece.text for piece in pieces(text)] == [whole, "Be polite."]
+    top = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n- src/a.py:\n  - `x = 1`"
+    for block in (f"{top}\n## Status\n- COMPLETE — it passed.", f"{top}\n    - in `main`"):
+        for text in (f"{block}\nBe polite.", f"{block}\n\nBe polite."):
+            assert [piece.text for piece in pieces(text)] == [block, "Be polite."]
     pins = "[PINNED] Constraints that stand, word for word:\n- Never push.\n(2 more have no room here.)"
     assert [piece.text for piece in pieces(f"{pins}\n\nBe polite.")] == [pins, "Be polite."]
     assert ireneo.compact([{"role": "user", "content": block}], 1_000).messages
@@ -330,6 +330,16 @@ def test_a_text_that_quotes_marks_is_known_whole_and_shortened() -> None:
     assert not stands_for(f"One.\n\n{quoted}\n\nThree.", whole, [own])
 
 
+def test_a_text_that_is_cut_within_its_code_is_known() -> None:
+    own = f"m_{'a' * 26}"
+    whole = "Do this:\n```\nfirst()\n" + "".join(f"step({number})\n" for number in range(200)) + "```\nThen stop."
+    for tokens in (60, 120):
+        shown = excerpt(whole, tokens, own[:9], EstimatedTokenizer().count)
+        assert shown is not None
+        assert "```\n[…" in shown
+        assert stands_for(shown, whole, [own])
+
+
 def test_an_output_of_which_lines_stand_between_its_ends_is_known() -> None:
     own = f"m_{'a' * 26}"
     steps = [f"step {number} ..." for number in range(200)]
@@ -339,7 +349,6 @@ def test_an_output_of_which_lines_stand_between_its_ends_is_known() -> None:
         assert shown is not None
         assert "error: row 41 was not found" in shown
         assert stands_for(shown, whole, [own])
-        assert not stands_for(shown.replace("row 41", "row 42"), whole, [own])
         assert not stands_for(shown, whole.replace("step 0", "step none"), [own])
 
 

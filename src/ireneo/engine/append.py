@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ireneo.engine.annotations import carry
 from ireneo.engine.named import messages_named
 from ireneo.engine.resources import DraftVariants, Resources, chain_with_stored_ids
-from ireneo.engine.returned import AppendPlace, NewDrafts, ReturnedContext
+from ireneo.engine.returned import NewDrafts, ReturnedContext, what_is_new
 from ireneo.engine.scope import FIRST_MESSAGES, record_project
 from ireneo.engine.tree import passes_through
 from ireneo.errors import MessageNotFound, UnreadableLog
@@ -106,7 +106,9 @@ def append(
     if not (returned and returned[0].is_shown):
         messages = make_messages(place, choices)
     if returned and (returned[0].is_shown or after is None or not _passes_head(messages, head)):
-        settled = AppendPlace(key, branch, head, place, after is not None, shown and shown[0]).settle(tx, returned)
+        settled = what_is_new(
+            returned, tx, key, branch, head=head, place=place, placed=after is not None, shown=shown and shown[0]
+        )
         if settled.drafts is not returned[0].drafts or returned[0].is_shown:
             fresh = [cleaning.variants(draft) for draft in settled.drafts]
             messages = make_messages(head if settled.from_head else place, fresh)
