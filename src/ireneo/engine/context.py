@@ -377,17 +377,12 @@ class DueBlocks(Struct, frozen=True, kw_only=True):
     """How many messages of the session were erased when it was read."""
 
 
-def due_ahead(
-    tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, reached: RowProgress | None = None
-) -> DueBlocks | None:
-    """The blocks that are due up to a head, by default a branch's; None if a context has little to write.
-
-    `reached` is how far the blocks are written, if that is known.
-    """
-    head = tx.log.head(key, to) if isinstance(to, str) else to
+def due_ahead(tx: Transaction, key: SessionKey, branch: str, policy: Policy) -> DueBlocks | None:
+    """The blocks that are due up to a branch's head; None if a context has little to write."""
+    head = tx.log.head(key, branch)
     if head is None or head.position < BEHIND:
         return None
-    reached = reached or WorkPath(offline_reader(tx, key, head, policy), policy).stored_row(head.position)
+    reached = WorkPath(offline_reader(tx, key, head, policy), policy).stored_row(head.position)
     if head.position - reached.position < BEHIND:
         return None
     return DueBlocks(head=head, reached=reached, erased=tx.sessions.erased(key))

@@ -17,21 +17,18 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from ireneo.engine.annotations import BranchMove, carry
-from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.resources import (
     Cleaning,
     DraftVariants,
     Resources,
     StoredIdFinder,
     UncleanedIds,
-    chain_with_stored_ids,
 )
 from ireneo.engine.scope import record_project
 from ireneo.engine.tree import last_shared, passes_through
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import (
     CONVERSATIONS,
-    LinearFormat,
     LogFault,
     LogFormat,
     LogFormatName,
@@ -40,6 +37,7 @@ from ireneo.formats.logs.format import (
     StreamingFormat,
     UniqueNames,
     as_stream,
+    in_a_row,
     log_format,
     nothing_readable,
     recognise,
@@ -64,8 +62,6 @@ from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.models import LogPlace, LogSource
 from ireneo.ports.store import Store, Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.policy import Policy, preset_of
-from ireneo.summaries.work import RowProgress
 
 T = TypeVar("T")
 
@@ -191,7 +187,7 @@ async def import_sessions(
         cleaning = resources.cleaning(keep_secrets)
         key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
         source = f"{log.name}:{cleaning.text(name)}"
-        of_file = logged.id == name or logged.id.startswith(f"{name}-")
+        of_file = is_of_file(logged.id, name)
         importing = _SessionImport(key, source, resources.count, cleaning, named_by_file=of_file)
         end = await importing.run(store, logged, lambda draft: draft, move)
         yield importing.report(logged, end)
@@ -280,6 +276,20 @@ def _fast_forward(tx: Transaction, key: SessionKey, end: Head, changed: bool) ->
     return BranchMove()
 
 
+def _extend(tx: Transaction, key: SessionKey, end: Head, changed: bool) -> BranchMove:
+    """Move the main branch forward to `end`, unless it has gone on from there; raise BadInput if it went elsewhere."""
+    branches = tx.sessions.branches(key)
+    main = branches.get(MAIN)
+    if MAIN not in branches or (changed and not passes_through(tx, key, main, end)):
+        if main is not None and not passes_through(tx, key, end, main):
+            raise BadInput(
+                f"Session {key.session} holds other messages than these logs, or has gone on since; name all of its "
+                "logs in their order, the new ones last, or take them into another session."
+            )
+        tx.log.move(key, MAIN, end.id)
+    return BranchMove()
+
+
 def _move_branch(tx: Transaction, key: SessionKey, main: Head | None, end: Head, kept: str = "") -> BranchMove:
     """Move the main branch from `main` to `end`, with what was written by hand on the path that it leaves."""
     tx.log.move(key, MAIN, end.id)
@@ -335,6 +345,20 @@ def _shared_places(tx: Transaction, key: SessionKey, said: Sequence[str]) -> lis
     there = [each.text for each in tx.log.path(key, main.id, 0, SAME_CHAT) if each.role != "system"] if main else []
     places = {text: place for place, text in reversed(list(enumerate(there)))}
     return [places[text] - place for place, text in enumerate(said) if text in places] if there else None
+
+
+def holds_another(tx: Transaction, key: SessionKey, said: Sequence[str]) -> bool:
+    """Whether a session holds another chat than the one that begins with what was `said`.
+
+    What was erased there can't be compared, and must not come back under another name.
+    """
+    said = [text for text in said if text]
+    return bool(said) and not tx.sessions.erased(key) and _shared_places(tx, key, said) == []
+
+
+def is_of_file(session: str, name: str) -> bool:
+    """Whether a session of a log has its name from that of the file, since the log has none."""
+    return session == name or session.startswith(f"{name}-")
 
 
 def _is_logged(tx: Transaction, key: SessionKey, id: MessageId) -> bool:
@@ -397,7 +421,7 @@ class _SessionImport:
         self._base = base
         self._joins = joins
         self._named_by_file = named_by_file
-        self._uncleaned: UncleanedIds = {}
+        self.uncleaned: UncleanedIds = {}
         self.new = 0
         self.moved = BranchMove()
         self.heads = _HeadList()
@@ -422,12 +446,10 @@ class _SessionImport:
 
     def _own_key(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> SessionKey:
         """The key of the session that holds what was `read`, or of a new one."""
-        drafts = (each for _, variants in read[:SAME_CHAT] for each in variants.drafts)
-        said = [each.text for each in drafts if each.role != "system" and each.text]
+        said = [each.text for _, variants in read[:SAME_CHAT] for each in variants.drafts if each.role != "system"]
         names = chain([self._key.session], (f"{self._key.session}-{number}" for number in count_from(2)))
         keys = (SessionKey(self._key.space, name) for name in names)
-        # What was erased there can't be compared, and must not come back under another name.
-        return next(key for key in keys if not said or tx.sessions.erased(key) or _shared_places(tx, key, said) != [])
+        return next(key for key in keys if not holds_another(tx, key, said))
 
     def unstored(
         self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]
@@ -438,7 +460,7 @@ class _SessionImport:
         """
         find = partial(tx.log.find, self._key)
         has_erased = tx.sessions.erased(self._key) > 0
-        naming = StoredIdFinder(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
+        naming = StoredIdFinder(self._cleaning, find, has_erased=has_erased, given=self.uncleaned)
         runs: list[list[Message]] = []
         begins = self._joins and self._base is None and not len(self.heads)
         for node, variants in read:
@@ -485,35 +507,19 @@ class JoinedImport:
     """Joins several logs into one session; messages that are stored already stay as they are.
 
     The main branch moves to the end of the logs, unless it has gone on from there. If the last of them is a chat,
-    `move_main` moves the branch to where it ends now.
+    `settle` moves the branch to where it ends now.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        key: SessionKey,
-        count: Count,
-        cleaning: Cleaning,
-        *,
-        only_adds: bool = True,
-        preset: Policy | None = None,
-    ) -> None:
-        """Begin at the session's root; with `only_adds`, logs that would drop messages of the main branch are rejected.
-
-        Messages are redacted by `cleaning`. With a `preset`, summaries are written as well, so that the first context
-        of a long session finds them.
-        """
+    def __init__(self, store: Store, key: SessionKey, count: Count, cleaning: Cleaning) -> None:
+        """Begin at the session's root. Messages are redacted by `cleaning`."""
         self._store = store
         self._key = key
         self._count = count
         self._cleaning = cleaning
-        self._only_adds = only_adds
-        self._preset = preset
-        self._ahead: RowProgress | None = None
         self._head: Head | None = None
-        self._given: UncleanedIds = {}
         self._earlier: set[str] = set()
         """The source ids of the earlier logs."""
+        self._uncleaned: UncleanedIds = {}
         self._follows = False
         self._new = 0
 
@@ -525,40 +531,37 @@ class JoinedImport:
         """
         cleaning = self._cleaning
         self._key = await self._store.read(stored_name, self._key, cleaning)
-        source = f"{log.name}:{self._key.session}"
-        clean_name = cleaning.text(name)
+        name = cleaning.text(name)
         found = Counter(cleaning.found)
-        before = self._head.total_tokens if self._head else 0
+        before, unredacted = self._head, cleaning.unredacted
         faults: list[LogFault] = []
         ids: set[str] = set()
-        unredacted = cleaning.unredacted
         messages = new = 0
-        # A file with one session without branches is as it stands now, whatever its format is called.
-        self._follows = log.name in CONVERSATIONS or isinstance(log, LinearFormat)
-        if not isinstance(log, LinearFormat) and self._follows:
-            found_in_log = map(as_stream, log.read(lines, name))
-            while (logged := await asyncio.to_thread(next, found_in_log, None)) is not None:
-                faults += map(cleaning.fault, logged.faults)
-                tree = _SessionImport(self._key, source, self._count, cleaning, self._head, joins=self._only_adds)
-                self._head = await tree.run(
-                    self._store, logged, lambda draft: self._with_unique_id(draft, clean_name, ids), _fast_forward
+        self._follows = log.name in CONVERSATIONS
+        sessions = sessions_of(log, lines, name, lambda session: None)
+        while (logged := await asyncio.to_thread(next, sessions, None)) is not None:
+            if not self._follows:
+                logged = StreamedSession(
+                    logged.id, in_a_row((await asyncio.to_thread(logged.whole)).path), logged.faults
                 )
-                messages, new = messages + len(tree.heads), new + tree.new
-        else:
-            drafts = self._read_cleaned(lines, log, name, clean_name, ids, faults)
-            while batch := await asyncio.to_thread(_next_batch, drafts, lambda each: size_of(each.given)):
-                messages += len(batch)
-                new += await self._store_batch(batch, source)
+            source = f"{log.name}:{self._key.session}"
+            importing = _SessionImport(self._key, source, self._count, cleaning, self._head, joins=self._follows)
+            importing.uncleaned = self._uncleaned
+            move = _fast_forward if self._follows else _extend
+            self._head = await importing.run(
+                self._store, logged, lambda draft: self._with_unique_id(draft, name, ids), move
+            )
+            faults += map(cleaning.fault, logged.faults)
+            messages, new = messages + len(importing.heads), new + importing.new
         if self._head is None or not messages:
             raise nothing_readable(faults)
         self._earlier |= ids
         self._new += new
-        tokens = self._head.total_tokens - before
         return Imported(
             session=self._key.session,
             messages=messages,
             new=new,
-            tokens=tokens,
+            tokens=self._head.total_tokens - (before.total_tokens if before else 0),
             faults=tuple(faults),
             redacted=dict(Counter(cleaning.found) - found),
             unredacted=cleaning.unredacted - unredacted,
@@ -570,16 +573,6 @@ class JoinedImport:
             return BranchMove()
         return await self._store.write(move_main_branch, self._key, self._head, self._new > 0)
 
-    def _read_cleaned(
-        self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]
-    ) -> Iterator[DraftVariants]:
-        """Read and redact the messages of a log; faults are added to `faults`."""
-        for each in _drafts_of(lines, log, name):
-            if isinstance(each, LogFault):
-                faults.append(self._cleaning.fault(each))
-            else:
-                yield self._cleaning.variants(self._with_unique_id(each, clean_name, ids))
-
     def _with_unique_id(self, draft: Draft, name: str, ids: set[str]) -> Draft:
         """Make the source id of `draft` unique among the earlier logs, by the name of its own."""
         if draft.source_id is None:
@@ -588,50 +581,3 @@ class JoinedImport:
             draft = replace(draft, source_id=f"{name}:{draft.source_id}")
         ids.add(draft.source_id or "")
         return draft
-
-    async def _store_batch(self, drafts: list[DraftVariants], source: str) -> int:
-        key = self._key
-
-        def keep(tx: Transaction) -> tuple[Head, int]:
-            messages = chain_with_stored_ids(
-                tx, key, self._head, drafts, self._cleaning, lambda parts: count_parts(parts, self._count), self._given
-            )
-            end = head_of(messages[-1])
-            if self._follows and self._only_adds and self._head is None:
-                _refuse_another(tx, key, messages)
-            tx.sessions.create(key, source)
-            new = tx.log.insert(key, messages)
-            branches = tx.sessions.branches(key)
-            main = branches.get(MAIN)
-            if self._follows or MAIN not in branches or (new and not passes_through(tx, key, main, end)):
-                if not (self._follows or main is None or passes_through(tx, key, end, main)):
-                    raise BadInput(
-                        f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
-                        "of its logs in their order, the new ones last, or take them into another session."
-                    )
-                # If a chat continues differently, the branch is moved once all of it is stored.
-                _fast_forward(tx, key, end, new > 0)
-            record_project(tx, key, drafts=[each.draft for each in messages])
-            return end, new
-
-        end, new = await self._store.write(keep)
-        self._head = end
-        await self._write_ahead(end, source)
-        return new
-
-    async def _write_ahead(self, end: Head, source: str) -> None:
-        if self._preset is None or (policy := preset_of(source, self._preset)).story is not None:
-            return
-        due = await self._store.read(due_ahead, self._key, end, policy, self._ahead)
-        if due is not None:
-            async for ahead in write_ahead(self._store, self._key, policy, due):
-                self._ahead = ahead
-
-
-def _drafts_of(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | LogFault]:
-    if isinstance(log, LinearFormat):
-        yield from log.drafts(lines)
-        return
-    for logged in log.read(lines, name):
-        yield from logged.path
-        yield from logged.faults

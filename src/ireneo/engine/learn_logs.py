@@ -31,6 +31,8 @@ from ireneo.engine.imports import (
     Imported,
     NamedSession,
     format_of,
+    holds_another,
+    is_of_file,
     keep_named,
     name_session,
     new_name,
@@ -53,7 +55,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import add_project, add_projects
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LinearFormat, LogFormat, LogFormatName, log_format
+from ireneo.formats.logs.format import CONVERSATIONS, LOG_FORMATS, LogFormat, LogFormatName, log_format
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.patterns import readable
@@ -129,8 +131,6 @@ async def analyse_log(resources: Resources, task: LogTask) -> LogAnalysis:
 
 async def _named_sessions(resources: Resources, task: LogTask, file: LogSource) -> list[NamedSession]:
     log = log_format(task.format)
-    if isinstance(log, LinearFormat):
-        return []
     out = []
     for logged in sessions_of(log, _lines_of(file), task.name, file.label_of):
         cleaning = resources.cleaning(task.keep_secrets)
@@ -309,7 +309,7 @@ class LogLearner:
             return []
         answer: asyncio.Future[LogAnalysis | None] = asyncio.get_running_loop().create_future()
         # A stream can't be read twice, and workers don't know custom formats.
-        here = not digest or isinstance(form, LinearFormat) or form not in LOG_FORMATS or size > LARGEST
+        here = not digest or form not in LOG_FORMATS or size > LARGEST
         known = await self._store.read(known_files, self._space, [digest])
         if digest in known:
             answer.set_result(LogAnalysis(did="known"))
@@ -432,8 +432,10 @@ class LogLearner:
             return _StoredLog(is_known=True)
         keys = [SessionKey(self._space, named.key.session) for named in analysis.sessions]
         there = {key.session for key in keys if tx.sessions.get(key) is not None}
-        for named in analysis.sessions:
-            if named.is_renamed or (named.has_secrets and named.key.session in there):
+        for key, named in zip(keys, analysis.sessions, strict=True):
+            said = [message.text for message in named.messages if message.role != "system"]
+            is_another = is_of_file(key.session, waiting.name) and holds_another(tx, key, said)
+            if named.is_renamed or is_another or (named.has_secrets and named.key.session in there):
                 return None
         imported = tuple(keep_named(tx, self._space, named) for named in analysis.sessions)
         for key in keys if self._project else ():

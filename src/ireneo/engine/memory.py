@@ -71,7 +71,7 @@ from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Scratchpad, Session, session_at
 from ireneo.engine.work import SpaceWork, WorkResult
 from ireneo.errors import BadInput, StoreError, UnreadableLog
-from ireneo.formats.logs.format import LinearFormat, LogFormat, LogFormatName
+from ireneo.formats.logs.format import LogFormat, LogFormatName
 from ireneo.lessons.guard import GuardAdvice
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
@@ -197,6 +197,7 @@ class Memory:
         if joined is not None and report.sessions:
             *others, last = report.sessions
             report = replace(report, sessions=(*others, replace(last, **asdict(await joined.settle()))))
+            await self._catch_up(last.session, log)
         return report
 
     async def learn_from(
@@ -286,16 +287,20 @@ class Memory:
         keep_secrets: bool | None,
         label_of: LabelOf = lambda session: None,
     ) -> AsyncGenerator[Imported, None]:
-        if session is not None or isinstance(log, LinearFormat):
-            joined = self._joined(name if session is None else session, keep_secrets, only_adds=session is not None)
+        if session is not None:
+            joined = self._joined(session, keep_secrets)
             imported = await joined.import_log(lines, log, name=name)
             yield replace(imported, **asdict(await joined.settle()))
+            await self._catch_up(imported.session, log)
             return
-        told = preset_of(f"{log.name}:{name}", self._resources.preset).story is not None
         async for imported in import_sessions(self._resources, self.space, lines, log, name, keep_secrets, label_of):
-            if not told:
-                await (await self.session(imported.session)).catch_up()
+            await self._catch_up(imported.session, log)
             yield imported
+
+    async def _catch_up(self, session: str, log: LogFormat) -> None:
+        """Write the summaries of an agent's session, so that its first context finds them."""
+        if preset_of(f"{log.name}:", self._resources.preset).story is None:
+            await (await self.session(session)).catch_up()
 
     async def work(
         self,
@@ -788,7 +793,6 @@ class Memory:
         """
         return await import_memories(self._resources, self.space, files, on_progress)
 
-    def _joined(self, session: str, keep_secrets: bool | None, *, only_adds: bool = True) -> JoinedImport:
+    def _joined(self, session: str, keep_secrets: bool | None) -> JoinedImport:
         cleaning = self._resources.cleaning(keep_secrets)
-        key, preset = SessionKey(self.space, session), self._resources.preset
-        return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
+        return JoinedImport(self._store, SessionKey(self.space, session), self._resources.count, cleaning)

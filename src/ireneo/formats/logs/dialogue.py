@@ -26,7 +26,14 @@ from ireneo.formats.logs.documents import (
     first_lines,
     readable_lines,
 )
-from ireneo.formats.logs.format import LogFault, SessionBuilder, line_fault
+from ireneo.formats.logs.format import (
+    LogFault,
+    SessionBuilder,
+    StreamedSession,
+    in_a_row,
+    line_fault,
+    nothing_readable,
+)
 from ireneo.formats.values import BOM, TIME_KEYS, parse_time
 from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Headings
@@ -533,14 +540,14 @@ class Dialogue(LogReader):
             builder.add(draft)
         yield [name], builder
 
-    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
-        """Read the messages of a file in order, and the faults among them."""
+    def grow(self, lines: Iterable[bytes], name: str) -> Iterator[StreamedSession]:
+        """Read the file's one session, message by message."""
         faults: list[LogFault] = []
-        for draft in _drafts(lines, faults):
-            yield from faults
-            faults.clear()
-            yield draft
-        yield from faults
+        drafts = _drafts(lines, faults)
+        first = next(drafts, None)
+        if first is None:
+            raise nothing_readable(faults)
+        yield StreamedSession(name, in_a_row(chain([first], drafts)), faults)
 
 
 def _drafts(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[Draft]:

@@ -60,8 +60,8 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
 class StreamedSession:
     """A session of a log whose nodes are read one at a time, so that it need not fit into memory."""
 
-    def __init__(self, id: str, nodes: Generator[LoggedNode, None, int], faults: tuple[LogFault, ...] = ()) -> None:
-        """Read `nodes`, each after its parent; the generator returns the index of the head."""
+    def __init__(self, id: str, nodes: Generator[LoggedNode, None, int], faults: Sequence[LogFault] = ()) -> None:
+        """Read `nodes`, each after its parent; the generator returns the index of the head, and may add `faults`."""
         self.id = id
         self.faults = faults
         self._nodes = nodes
@@ -81,7 +81,7 @@ class StreamedSession:
     def whole(self) -> LoggedSession:
         """Read all nodes."""
         nodes = tuple(self)
-        return LoggedSession(id=self.id, nodes=nodes, head=self.head, faults=self.faults)
+        return LoggedSession(id=self.id, nodes=nodes, head=self.head, faults=tuple(self.faults))
 
 
 def as_stream(logged: LoggedSession) -> StreamedSession:
@@ -92,6 +92,14 @@ def as_stream(logged: LoggedSession) -> StreamedSession:
         return logged.head
 
     return StreamedSession(logged.id, nodes(), logged.faults)
+
+
+def in_a_row(drafts: Iterable[Draft]) -> Generator[LoggedNode, None, int]:
+    """The nodes of a session without branches."""
+    head = -1
+    for head, draft in enumerate(drafts):
+        yield LoggedNode(draft=draft, parent=head - 1 if head else None)
+    return head
 
 
 class LogFormat(Protocol):
@@ -110,14 +118,6 @@ class LogFormat(Protocol):
         A line that can't be read becomes a fault of its session, and the rest is kept. Raises UnreadableLog where
         there is no session at all.
         """
-
-
-@runtime_checkable
-class LinearFormat(Protocol):
-    """A log format whose files each hold one session without branches, which is stored while it is read."""
-
-    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
-        """Read the messages of a file in order, and the faults among them."""
 
 
 @runtime_checkable
