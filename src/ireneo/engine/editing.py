@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias, get_args
 
@@ -395,16 +394,15 @@ async def delete(
     meant = await resources.store.read(look)
     if preview:
         return replace(meant, preview=True, complete=False)
-    receipts = []
-    for record in meant.memories:
-        # It may have been erased with another one from which it was drawn.
-        with suppress(MemoryNotFound):
-            receipts.append(await forget(resources, space, memory=record.id))
-    for message in dict.fromkeys(each.message for each in meant.sources if source):
-        receipts.append(await forget(resources, space, message=message))
-    complete = all(each.complete for each in receipts)
-    note = "" if complete else " ".join(dict.fromkeys(each.note for each in receipts if each.note))
-    return replace(meant, sources=() if source else meant.sources, complete=complete, note=note)
+    first, *others = (each.id for each in meant.memories)
+    messages = [each.message for each in meant.sources] if source else []
+    receipt = await forget(resources, space, memory=first, also=[*others, *messages])
+    return replace(
+        meant,
+        sources=() if source else meant.sources,
+        complete=receipt.complete,
+        note="" if receipt.complete else receipt.note,
+    )
 
 
 def sources_of(tx: Transaction, space: str, records: Sequence[Record]) -> tuple[MemorySource, ...]:

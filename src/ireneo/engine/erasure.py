@@ -217,14 +217,6 @@ def all_runs(tx: Transaction, space: str) -> RunChanges:
     return RunChanges(runs=tuple(runs), shown=shown, files=tuple(tx.ledger.list(space)))
 
 
-class MemoryChanges(Struct, frozen=True, kw_only=True):
-    """The changes to memories."""
-
-    gone: tuple[Record, ...] = ()
-    lessened: tuple[Record, ...] = ()
-    """Memories that remain, without the evidence that they lost."""
-
-
 class EvidenceTrace:
     """Follows lost sources from memory to memory."""
 
@@ -249,10 +241,13 @@ class EvidenceTrace:
         self._gone: dict[MemoryId, Record] = {}
         self._left: dict[MemoryId, Record] = {}
 
-    def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record] = ()) -> MemoryChanges:
+    def follow(
+        self, meant: Sequence[Record], of_sessions: Sequence[Record] = ()
+    ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
         """Find what is erased with the memories `meant` and with lost sources.
 
-        `of_sessions` are the memories with evidence from a lost session, whether or not they name a message of it.
+        Returns the memories that go, and those that remain, without the evidence that they lost. `of_sessions` are the
+        memories with evidence from a lost session, whether or not they name a message of it.
         """
         self._gone.update((record.id, record) for record in meant)
         self._remove_evidence(of_sessions)
@@ -262,7 +257,7 @@ class EvidenceTrace:
             for start in range(0, len(new), CHUNK):
                 self._remove_evidence(self._tx.memories.citing(self._space, new[start : start + CHUNK]))
         lessened = tuple(record for name, record in self._left.items() if name not in self._gone)
-        return MemoryChanges(gone=tuple(self._gone.values()), lessened=lessened)
+        return tuple(self._gone.values()), lessened
 
     def _remove_evidence(self, records: Sequence[Record]) -> None:
         for record in records:
@@ -328,10 +323,10 @@ class EvidenceTrace:
 
 def remove_memories(tx: Transaction, space: str, records: Sequence[Record], changed: Sequence[Record] = ()) -> None:
     """Remove memories and those derived only from them, and settle the rest; `changed` were already stored."""
-    found = EvidenceTrace(tx, space).follow(records)
-    tx.memories.remove(space, [each.id for each in found.gone])
-    tx.memories.put(space, found.lessened)
-    settle_remaining(tx, space, found.gone, (*changed, *found.lessened))
+    gone, lessened = EvidenceTrace(tx, space).follow(records)
+    tx.memories.remove(space, [each.id for each in gone])
+    tx.memories.put(space, lessened)
+    settle_remaining(tx, space, gone, (*changed, *lessened))
 
 
 def settle_remaining(tx: Transaction, space: str, gone: Sequence[Record], lessened: Sequence[Record]) -> None:
@@ -401,8 +396,8 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
     taught: RunChanges = RunChanges()
     everything: bool = False
     """Whether the whole space is erased."""
-    notes: tuple[str, ...] = ()
-    """Sentences for the receipt."""
+    note: str = ""
+    """For the receipt."""
 
     @property
     def is_empty(self) -> bool:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -356,27 +354,22 @@ def _store_messages(tx: Transaction, key: SessionKey, messages: Sequence[Message
 async def _copy_session(source: Store, target: Store, info: SessionInfo, tally: CopyTally) -> None:
     key = info.key
     await target.write(lambda tx: tx.sessions.create(key, info.source))
-    heads = await source.read(_path_ends, key)
-    for head in heads:
+    for head in await source.read(_path_ends, key):
         for first in range(0, head.position + 1, PAGE):
             messages = await source.read(_message_page, key, head.id, first)
             tally.new_messages += await target.write(_store_messages, key, messages)
-    await _copy_derived(source, target, info)
-    for head in heads:
-        for first in range(0, head.position + 1, PAGE):
-            if await source.read(_digest, key, head.id, first) != await target.read(_digest, key, head.id, first):
+            if messages != await target.read(_message_page, key, messages[-1].id, first):
                 raise StoreError(f"Positions {first} and on of session {key.session!r} differ after the copy.")
-    here, there = await source.read(_session_totals, key), await target.read(_session_totals, key)
-    if here != there:
+    await _copy_derived(source, target, info, tally)
+    if await source.read(_session_totals, key) != await target.read(_session_totals, key):
         raise StoreError(
             f"Session {key.session!r} differs after the copy; copy again when nobody writes, into a store of its own."
         )
     tally.sessions += 1
-    tally.messages += here.messages
-    tally.summaries += len(here.summaries)
+    tally.messages += info.messages
 
 
-async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None:
+async def _copy_derived(source: Store, target: Store, info: SessionInfo, tally: CopyTally) -> None:
     """Copy what belongs to the messages: branches, summaries, marks, annotations, project and spending."""
     key = info.key
     names = await source.read(lambda tx: tx.upkeep.summaries(key))
@@ -384,6 +377,7 @@ async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None
         some = names[first : first + PAGE]
         summaries = await source.read(lambda tx, some: tx.summaries.get(key, some), some)
         await target.write(lambda tx, summaries: tx.summaries.put(key, summaries), summaries)
+    tally.summaries += len(names)
     branches = await source.read(lambda tx: tx.sessions.branches(key))
     rebuilds = await source.read(lambda tx: tx.rebuilds.of_session(key))
     notes = await source.read(all_annotations, key)
@@ -408,71 +402,59 @@ async def _copy_derived(source: Store, target: Store, info: SessionInfo) -> None
     await target.write(store_derived)
 
 
-def _digest(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> str:
-    return hashlib.sha256(repr(_message_page(tx, key, to, first)).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-class _SessionTotals(Struct, frozen=True, kw_only=True):
+def _session_totals(tx: Transaction, key: SessionKey) -> object:
     """The values that must be equal on both sides, besides the messages of a session."""
-
-    messages: int
-    tokens: int
-    branches: dict[str, Head | None]
-    ends: frozenset[MessageId]
-    summaries: tuple[str, ...]
-    notes: frozenset[str]
-
-
-def _session_totals(tx: Transaction, key: SessionKey) -> _SessionTotals:
     info = tx.sessions.get(key)
-    return _SessionTotals(
-        messages=info.messages if info else 0,
-        tokens=info.tokens if info else 0,
-        branches=dict(tx.sessions.branches(key)),
-        ends=frozenset(head.id for head in _path_ends(tx, key)),
-        summaries=tuple(tx.upkeep.summaries(key)),
-        notes=frozenset(note.id for note in all_annotations(tx, key)),
+    return (
+        info and (info.messages, info.tokens),
+        dict(tx.sessions.branches(key)),
+        {head.id for head in _path_ends(tx, key)},
+        tx.upkeep.summaries(key),
+        {note.id for note in all_annotations(tx, key)},
     )
-
-
-async def _memory_pages(store: Store, space: str) -> AsyncIterator[Sequence[Record]]:
-    """The memories of a space, page by page."""
-    wanted = MemoryFilter()
-    while records := await store.read(lambda tx, wanted: tx.memories.list(space, wanted, PAGE), wanted):
-        yield records
-        wanted = MemoryFilter(after=(records[-1].at, records[-1].id))
 
 
 async def _copy_learned(source: Store, target: Store, space: str, tally: CopyTally) -> None:
     """Copy memories, scratchpads, runs with their observations, and the ledger of learned files."""
-    async for records in _memory_pages(source, space):
+    wanted = MemoryFilter()
+    while records := await source.read(_memory_page, space, wanted):
         await target.write(lambda tx, records: tx.memories.put(space, records), records)
         tally.memories += len(records)
-    for run in await source.read(lambda tx: tx.runs.list(space)):
+        wanted = MemoryFilter(after=(records[-1].at, records[-1].id))
+    runs = await source.read(lambda tx: tx.runs.list(space))
+    for run in runs:
         seen = await source.read(lambda tx, session: tx.runs.of_run(space, session), run.session)
         await target.write(lambda tx, run, seen: tx.runs.put(space, run, seen), run, seen)
-        tally.runs += 1
+    tally.runs += len(runs)
     pads = await source.read(lambda tx: tx.pads.list(space))
     files = await source.read(lambda tx: tx.ledger.list(space))
 
-    def store_learned(tx: Transaction) -> None:
+    def store_others(tx: Transaction) -> None:
         for pad in reversed(pads):
             tx.pads.write(space, pad)
         for file in files:
             tx.ledger.mark(space, file)
 
-    await target.write(store_learned)
-    if await _digest_learned(source, space) != await _digest_learned(target, space):
+    await target.write(store_others)
+    if not await _has_same_learned(source, target, space):
         raise StoreError(
             f"What space {space!r} has learned differs after the copy; copy again when nobody writes, into a store of "
             "its own."
         )
 
 
-async def _digest_learned(store: Store, space: str) -> str:
-    digest = hashlib.sha256()
-    async for records in _memory_pages(store, space):
-        digest.update(msgspec.json.encode(records))
-    others = await store.read(lambda tx: [tx.runs.list(space), tx.pads.list(space), tx.ledger.list(space)])
-    digest.update(msgspec.json.encode(others))
-    return digest.hexdigest()
+def _memory_page(tx: Transaction, space: str, wanted: MemoryFilter) -> Sequence[Record]:
+    return tx.memories.list(space, wanted, PAGE)
+
+
+async def _has_same_learned(source: Store, target: Store, space: str) -> bool:
+    wanted = MemoryFilter()
+    while (records := await source.read(_memory_page, space, wanted)) == await target.read(_memory_page, space, wanted):
+        if not records:
+            others = [
+                await store.read(lambda tx: (tx.runs.list(space), tx.pads.list(space), tx.ledger.list(space)))
+                for store in (source, target)
+            ]
+            return others[0] == others[1]
+        wanted = MemoryFilter(after=(records[-1].at, records[-1].id))
+    return False

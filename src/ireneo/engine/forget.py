@@ -249,42 +249,42 @@ async def forget(
     given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
     what, name = _the_one_given(given, space)
     now = resources.clock.now()
-
-    def erase(
-        tx: Transaction,
-    ) -> tuple[ErasurePlan, ErasureCounts, tuple[ErasureCandidate, ...], tuple[GoingText, ...]]:
-        plan, candidates = _make_plan(tx, space, what, name, also)
-        counted = _count_erased(tx, space, plan)
-        if preview:
-            return plan, counted, candidates, tuple(_texts_to_erase(tx, space, plan, name if what == "subject" else ""))
-        before = _count_documents(tx, space)
-        if not plan.is_empty:
-            carry_out(tx, space, plan)
-            settle_remaining(tx, space, plan.memories, plan.lessened)
-        return plan, replace(counted, documents=before - _count_documents(tx, space)), candidates, ()
-
     if preview:
-        plan, counted, candidates, going = await resources.store.read(erase)
-        complete, notes = False, (*plan.notes, STAYS)
-    else:
-        try:
-            plan, counted, candidates, going = await resources.store.write(erase)
-        except NotFound:
-            # An earlier call may have erased it and been killed before the scrub.
-            await resources.store.scrub()
-            raise
-        scrubbed = await resources.store.scrub()
-        complete, notes = scrubbed.complete, (scrubbed.note, *plan.notes)
-    return ErasureReceipt(
-        what=counted,
-        ids=_erased_ids(plan, space),
-        at=now,
-        preview=preview,
-        complete=complete,
-        also=candidates,
-        note=" ".join(filter(None, notes)),
-        going=going,
-    )
+        found = await resources.store.read(_erase, space, what, name, also, now, preview=True)
+        return replace(found, complete=False, note=" ".join(filter(None, (found.note, STAYS))))
+    try:
+        erased = await resources.store.write(_erase, space, what, name, also, now)
+    except NotFound:
+        # An earlier call may have erased it and been killed before the scrub.
+        await resources.store.scrub()
+        raise
+    scrubbed = await resources.store.scrub()
+    return replace(erased, complete=scrubbed.complete, note=" ".join(filter(None, (scrubbed.note, erased.note))))
+
+
+def _erase(
+    tx: Transaction,
+    space: str,
+    what: str,
+    name: str,
+    also: Collection[str],
+    now: datetime,
+    *,
+    preview: bool = False,
+) -> ErasureReceipt:
+    """Erase one thing, or only say what that would erase."""
+    plan, candidates = _make_plan(tx, space, what, name, also)
+    counted = _count_erased(tx, space, plan)
+    going: tuple[GoingText, ...] = ()
+    if preview:
+        going = tuple(_texts_to_erase(tx, space, plan, name if what == "subject" else ""))
+    elif not plan.is_empty:
+        before = _count_documents(tx, space)
+        carry_out(tx, space, plan)
+        settle_remaining(tx, space, plan.memories, plan.lessened)
+        counted = replace(counted, documents=before - _count_documents(tx, space))
+    ids = _erased_ids(plan, space)
+    return ErasureReceipt(what=counted, ids=ids, at=now, preview=preview, also=candidates, note=plan.note, going=going)
 
 
 def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
@@ -347,20 +347,18 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
         lost.update(part.summaries)
         if part != SessionErasure(key=key):
             parts.append(part)
-    for key in meant.sessions:
-        if tx.sessions.get(key) is None:
-            # The session is stored elsewhere; only what was learned from it is here.
-            continue
+    # Of a session that is stored elsewhere, only what was learned from it is here.
+    for key in filter(tx.sessions.get, meant.sessions):
         parts.append(SessionErasure(key=key, whole=True))
-        erased = erased.union(
-            ErasedWords.from_texts(text for each in all_messages(tx, key) for text in spoken_texts(each))
-        )
+        said = (text for each in all_messages(tx, key) for text in spoken_texts(each))
+        erased = erased.union(ErasedWords.from_texts(said))
         lost.update(each.id for each in all_messages(tx, key))
         lost.update(tx.upkeep.summaries(key))
     whole = frozenset(key.session for key in meant.sessions)
     every = tx.memories.list(space, MemoryFilter()) if whole else ()
     of_sessions = [record for record in every if not whole.isdisjoint(record.sessions)]
-    learned = EvidenceTrace(tx, space, sources=lost, sessions=whole, erased=erased).follow(meant.memories, of_sessions)
+    trace = EvidenceTrace(tx, space, sources=lost, sessions=whole, erased=erased)
+    gone, lessened = trace.follow(meant.memories, of_sessions)
     taught = run_changes(
         tx,
         space,
@@ -372,10 +370,10 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
     return ErasurePlan(
         sessions=tuple(parts),
         taught=taught,
-        memories=learned.gone,
-        lessened=learned.lessened,
+        memories=gone,
+        lessened=lessened,
         pads=tuple(_affected_pads(tx, space, meant, erased)),
-        notes=(meant.note,) if meant.note else (),
+        note=meant.note,
     )
 
 
