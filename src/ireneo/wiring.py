@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial, wraps
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
@@ -18,7 +18,8 @@ from ireneo.engine.arguments import validate_arguments
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
-from ireneo.errors import BadInput
+from ireneo.engine.scope import set_projects
+from ireneo.errors import BadInput, ReadOnlyStore
 from ireneo.language.topics import Voice
 from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
 from ireneo.summaries.policy import Policy, VoiceRule
@@ -139,6 +140,8 @@ async def open(
     )
     memory = Memory(resources, space)
     try:
+        with suppress(ReadOnlyStore):
+            await set_projects(store, space)
         yield memory
     finally:
         await memory.close()

@@ -167,19 +167,13 @@ async def test_a_session_that_came_in_twice_with_and_without_becomes_one_again()
         assert await imported(memory) == 0
 
 
-async def test_what_an_older_version_took_out_by_what_came_before_is_found_again() -> None:
-    talk: Talk = [
-        {"role": "user", "content": "The password is hunter2xyz, my friend."},
-        {"role": "assistant", "content": "I log in with hunter2xyz now."},
-        {"role": "user", "content": "Do so."},
-    ]
-
+async def test_a_session_keeps_its_project() -> None:
     async with living() as (keeping, memory, _):
-        old = [json.loads(json.dumps(each).replace("hunter2xyz", "[REDACTED password]")) for each in talk]
-        await imported(keeping, old)
-        assert await imported(memory, talk) == 0
-        session = await memory.session("gate")
-        assert (await session.append(talk, after="root", format="openai")).new == 0
+        session = await keeping.session("s", project="harbour")
+        await session.append("The password is hunter2xyz.")
+        await memory.secrets(repair=True)
+        (info,) = await memory.sessions()
+        assert info.project == "harbour"
 
 
 async def test_what_was_forgotten_stays_forgotten() -> None:

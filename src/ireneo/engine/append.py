@@ -127,7 +127,7 @@ def append(
         tx.log.move(key, branch, last.id)
         if as_said and head is not None:
             carry(tx, key, head, head_of(last))
-    if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
+    if is_new or head is None or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
         record_project(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found), source
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ireneo.engine.check import observations_by_cue
 from ireneo.engine.named import record_use
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, check_pad, same_repository, set_projects
+from ireneo.engine.scope import KIND_NAMES, RecallQuery, Scope, ScopeLimits, check_pad, same_repository
 from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
@@ -191,7 +191,6 @@ async def brief(
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else check_task(task)
     now = resources.clock.now()
-    await set_projects(resources.store, space, cue.project)
 
     asked = {text: await goal_similarity(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
 

@@ -27,7 +27,6 @@ from ireneo.engine.scope import (
     drafts_per_project,
     open_projects,
     project_asked,
-    set_projects,
     stated_project,
 )
 from ireneo.errors import BadInput, MemoryNotFound
@@ -100,13 +99,8 @@ class ListQuery(Struct, frozen=True, kw_only=True):
         )
 
 
-async def list_memories(resources: Resources, space: str, asked: ListQuery, after: str = "") -> MemoryPage:
+def list_memories(tx: Transaction, space: str, asked: ListQuery, after: str = "") -> MemoryPage:
     """The matching memories, the newest first, a page at a time: the one after the cursor `after`."""
-    await set_projects(resources.store, space, asked.project)
-    return await resources.store.read(_memory_page, space, asked, after)
-
-
-def _memory_page(tx: Transaction, space: str, asked: ListQuery, after: str) -> MemoryPage:
     limits = ScopeLimits(project=project_asked(asked.project), undone=asked.undone)
     scope = Scope(tx, space, limits)
     opened = open_projects(tx, space, limits.project)

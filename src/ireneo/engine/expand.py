@@ -22,7 +22,6 @@ from ireneo.engine.scope import (
     drafts_per_project,
     is_visible_project,
     open_projects,
-    set_projects,
 )
 from ireneo.engine.tree import all_annotations, whole_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SummaryNotFound
@@ -195,7 +194,6 @@ async def lookup(
     resources: Resources, space: str, id: str, session: str = "", project: str | None = None, viewpoint: str = ""
 ) -> LookupResult:
     """Return what `id`, or the only id that begins with it, names, also without its prefix (see `Memory.lookup`)."""
-    await set_projects(resources.store, space, project)
 
     def find(tx: Transaction, id: str) -> LookupResult | list[SessionKey]:
         keys = [key for key in _sessions(tx, space, project) if session in ("", key.session)]
@@ -252,7 +250,6 @@ async def dispute_id(
         raise BadInput("Say what is wrong with it, and what is shown instead.")
     if origin not in TRUST:
         raise BadInput(f"`origin` is {origin!r}; give one of {', '.join(TRUST)}.")
-    await set_projects(resources.store, space, project)
     reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
         key = await resources.store.read(lambda tx: _session_of_summary(tx, space, _sessions(tx, space, project), id))

@@ -65,7 +65,7 @@ from ireneo.engine.reports import (
     work_report,
 )
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, add_projects, memories_named, project_asked, set_projects, stated_project
+from ireneo.engine.scope import RecallQuery, add_projects, memories_named, project_asked, stated_project
 from ireneo.engine.searching import TOGETHER, EmbedReport, VectorCache, embed_missing
 from ireneo.engine.secrets import Secrets, secrets
 from ireneo.engine.session import Scratchpad, Session, session_at
@@ -507,7 +507,7 @@ class Memory:
         asked = ListQuery(
             kind=kind, subject=subject, project=project, label=label, state=state, text=text, undone=undone, limit=limit
         )
-        return await list_memories(self._resources, self.space, asked, after)
+        return await self._store.read(list_memories, self.space, asked, after)
 
     async def update(
         self,
@@ -582,11 +582,8 @@ class Memory:
         With `at` only what was true then; with `believed_at` as it was known then; with `project` what was stated there
         or is marked as general; with `undone` also what a rewind left behind.
         """
-        here = project_asked(project)
-        await set_projects(self._store, self.space, here)
-        return await self._store.read(
-            history, self.space, subject, attribute, at=at, believed_at=believed_at, project=here, undone=undone
-        )
+        limits = partial(history, at=at, believed_at=believed_at, project=project_asked(project), undone=undone)
+        return await self._store.read(limits, self.space, subject, attribute)
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
         """Record that memories were acted on now and, if known, whether they helped or harmed.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope, set_projects
+from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.searching import (
     LOOKED_AT,
     LOOKED_AT_FOR_SOME,
@@ -108,7 +108,6 @@ async def recall(resources: Resources, space: str, held: VectorCache, asked: Rec
 
     Without an embedder, or if it fails, only words are searched; the result's note says so.
     """
-    await set_projects(resources.store, space, asked.project)
     meaning, note = await _question_vector(resources, asked.text)
     found = await resources.store.read(_recall_in_transaction, resources, space, held, asked, meaning, note)
     if not found and asked.session is not None:

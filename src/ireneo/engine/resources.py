@@ -242,17 +242,7 @@ class Cleaning:
         drafts = [cleaned] if cleaned is draft else [draft, cleaned] if self._keep else [cleaned, draft]
         if not self._keep:
             self._found.update(redactor.secrets)
-            if self._found and (known := self._as_stored_before(cleaned)) is not cleaned:
-                drafts.append(known)
         return DraftVariants(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
-
-    def _as_stored_before(self, draft: Draft) -> Draft:
-        """`draft` as older versions stored it: without what earlier messages had named as a secret."""
-        if self._redactor is None:
-            return draft
-        redactor = self._redactor()
-        redactor.know(self._found)
-        return redact_draft(draft, redactor.redact)
 
     def record_choice(self, chosen: Draft, choices: DraftVariants) -> Draft:
         """Note which variant was stored, and return it."""

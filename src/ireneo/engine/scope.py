@@ -680,10 +680,8 @@ def add_project(tx: Transaction, key: SessionKey, project: str) -> None:
         tx.sessions.set_project(key, project)
 
 
-async def set_projects(store: Store, space: str, project: str | None) -> None:
-    """Record the projects of sessions stored by earlier versions; does nothing unless a `project` is asked for."""
-    if project is None:
-        return
+async def set_projects(store: Store, space: str) -> None:
+    """Record the projects of sessions stored by earlier versions."""
     unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
     await _in_batches(store, unplaced, partial(_find_project, known=None))
 

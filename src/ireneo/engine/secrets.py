@@ -73,6 +73,8 @@ def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> No
     read = tx.read_marks.of_session(key)
     tx.erasure.session(key)
     tx.sessions.create(target, source)
+    if info.project is not None:
+        tx.sessions.set_project(target, cleaning.text(info.project))
     _copy_session(tx, through, target, lambda draft: draft, resources)
     tx.erasure.session(through)
     there = tx.sessions.branches(target)

@@ -40,7 +40,6 @@ from ireneo.engine.scope import (
     is_visible_project,
     open_projects,
     project_asked,
-    set_projects,
     stated_project,
 )
 from ireneo.engine.tree import Tree
@@ -627,7 +626,6 @@ class Scratchpad:
 
     async def read(self) -> Pad | None:
         """Return its content, or None."""
-        await set_projects(self._resources.store, self._space, self._project)
         return await self._resources.store.read(self._read)
 
     async def write(
@@ -655,7 +653,6 @@ class Scratchpad:
         pad = validate_pad(self._resources.cleaning().struct(pad), self._resources.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
-        await set_projects(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> None:
             self._read(tx)
@@ -671,7 +668,6 @@ class Scratchpad:
         their source. Raises BadInput, and keeps everything, if one can't be remembered.
         """
         now = self._resources.clock.now()
-        await set_projects(self._resources.store, self._space, self._project)
         outcome = self._resources.cleaning().text(outcome)
 
         def write_pad(tx: Transaction) -> list[Remembered] | None:
@@ -689,7 +685,6 @@ class Scratchpad:
 
     async def drop(self) -> bool:
         """Delete it without remembering anything; False if there was none."""
-        await set_projects(self._resources.store, self._space, self._project)
 
         def write_pad(tx: Transaction) -> bool:
             self._read(tx)

@@ -111,9 +111,6 @@ class Redactor(Protocol):
         No id depends on it, so it may use results from other messages: logs repeat a whole file with each edit.
         """
 
-    def know(self, secrets: Mapping[str, str]) -> None:
-        """Add known secrets, each with its kind, which are then recognised where they appear alone."""
-
     @property
     def secrets(self) -> Mapping[str, str]:
         """The secrets found so far, each with its kind."""
