@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial, wraps
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias
@@ -19,7 +19,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
 from ireneo.engine.scope import set_projects
-from ireneo.errors import BadInput, ReadOnlyStore
+from ireneo.errors import BadInput
 from ireneo.language.topics import Voice
 from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
 from ireneo.summaries.policy import Policy, VoiceRule
@@ -140,8 +140,7 @@ async def open(
     )
     memory = Memory(resources, space)
     try:
-        with suppress(ReadOnlyStore):
-            await set_projects(store, space)
+        await set_projects(store, space)
         yield memory
     finally:
         await memory.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import accumulate, pairwise
@@ -18,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.check import repositories
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, ReadOnlyStore
 from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
 from ireneo.lessons.run import project_named, project_of
@@ -681,9 +682,10 @@ def add_project(tx: Transaction, key: SessionKey, project: str) -> None:
 
 
 async def set_projects(store: Store, space: str) -> None:
-    """Record the projects of sessions stored by earlier versions."""
+    """Record the projects of sessions stored by earlier versions, unless the store is read-only."""
     unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
-    await _in_batches(store, unplaced, partial(_find_project, known=None))
+    with suppress(ReadOnlyStore):
+        await _in_batches(store, unplaced, partial(_find_project, known=None))
 
 
 async def _in_batches(
