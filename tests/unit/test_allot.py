@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.allot import MARK, Allotter, LineOffer, PricedLine, Statements, without_pinned
+from ireneo.context.allot import Allotter, LineOffer, PricedLine, Statements, without_pinned
 from ireneo.summaries.summary import ANSWERS, Choice, Line, SectionName
 
 count = EstimatedTokenizer().count
@@ -36,7 +36,7 @@ def told(*lines: Said) -> list[PricedLine]:
 
 
 def chosen(offers: Sequence[LineOffer], room: int, standing: Sequence[str] = ()) -> Sequence[Choice]:
-    allotter = Allotter(offers, room, STATEMENTS, end=50, standing=standing)
+    allotter = Allotter(offers, room, STATEMENTS, standing=standing)
     assert allotter.fill(room) <= room
     return allotter.choices()
 
@@ -80,15 +80,6 @@ def test_what_is_said_already_is_worth_less_than_what_is_new() -> None:
     assert texts(chosen([offer(found(ROW), found(again), found(TIDE, 3.0))], room)[0]) == [ROW, TIDE]
 
 
-def test_an_old_statement_is_worth_a_little_less_and_what_binds_no_less() -> None:
-    room = count(f"- {ROW}") + 3
-    assert texts(chosen([offer(found(ROW, position=0), found(TIDE))], room)[0]) == [TIDE]
-    assert texts(chosen([offer(found(ROW, 6.0, position=0), found(TIDE))], room)[0]) == [ROW]
-    dead: Said = ("direction", Line(text="Drop the moon table.", weight=4.0, position=0))
-    new: Said = ("direction", Line(text="Read the tide table.", weight=3.9, position=50))
-    assert texts(chosen([offer(dead, new)], 16)[0]) == ["Drop the moon table."]
-
-
 def test_no_block_is_given_more_than_its_own_limit() -> None:
     lines = [found(f"The row number {number} is one of the night's file.") for number in range(20)]
     first, second = chosen([offer(*lines[:10], limit=40), offer(*lines[10:])], 1_000)
@@ -115,7 +106,7 @@ def test_nothing_goes_over_the_room(lines: list[tuple[str, str, float, int, str]
         (section, Line(text=text, weight=weight, position=position, subject=subject))
         for section, text, weight, position, subject in lines
     ]
-    allotter = Allotter([offer(*said)], room, STATEMENTS, end=50)
+    allotter = Allotter([offer(*said)], room, STATEMENTS)
     assert allotter.fill(room) <= room
     told = texts(allotter.choices()[0])
     assert len(told) == len(set(told))
@@ -129,7 +120,7 @@ from ireneo.summaries.summary import Line
 words = [f"{chr(97 + k // 6)}{chr(97 + k % 6)}word" for k in range(60)]
 said = [" ".join(word for k, word in enumerate(words) if n % (k + 1) < 2) for n in range(1, 60)]
 priced = [Statements(len).price("discoveries", Line(text=text, weight=4.0)) for text in said]
-allotter = Allotter([LineOffer(statements=tuple(priced))], 10_000, Statements(len), end=1)
+allotter = Allotter([LineOffer(statements=tuple(priced))], 10_000, Statements(len))
 print([allotter._value(place) for place in range(len(priced))])
 """
 
@@ -156,28 +147,6 @@ def test_a_block_that_would_say_nothing_says_what_fits() -> None:
         [offer(*(found(f"{ROW} It is number {n}.", 9.0) for n in range(20))), offer(long, acts, limit=60)], 300
     )
     assert texts(filled[1]) == ["I read src/rows.py."]
-
-
-def test_the_sentence_of_a_question_that_stands_open_is_told_with_it_alone() -> None:
-    asked = "Shall the ferry wait for the late train at noon?"
-    shown = chosen([offer(found(asked), ("open", Line(text=f"I asked: {asked} 1. Yes; 2. No", weight=5.0)))], 400)
-    assert texts(shown[0]) == [f"I asked: {asked} 1. Yes; 2. No"]
-
-
-def test_what_was_taken_back_is_marked() -> None:
-    claimed = "The importer supports native moon tables with their tides."
-    back = "I was wrong, I made that up: the importer supports no native moon tables."
-    offers = [offer(found(claimed, position=10), found(TIDE, position=11), found(back, position=30))]
-    assert texts(chosen(offers, 500)[0]) == [f"{claimed}{MARK}", TIDE, back]
-
-
-def test_what_says_the_same_in_other_words_is_told_once() -> None:
-    bug = "The list of row types in the importer has no moon rows, which the tide tables use for ebbs."
-    again = "So the list of row types in the importer has no moon rows."
-    shorter = "But moon rows of ebbs are in no list of the importer, which the tide tables use."
-    assert len(texts(chosen([offer(found(bug, 6.0), found(again), found(shorter))], 500)[0])) == 1
-    figures = "The list of row types in the importer has 12 moon rows."
-    assert texts(chosen([offer(found(bug, 6.0), found(figures))], 500)[0]) == [bug, figures]
 
 
 def test_the_words_of_a_pin_are_not_told_again_in_a_block() -> None:

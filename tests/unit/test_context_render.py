@@ -106,7 +106,6 @@ def test_writing_a_block_is_pure(given: Summary) -> None:
         (TURN, "discoveries", "operations"),
         (TURN, "status", "operations"),
         (GOAL, "dead_ends", "operations"),
-        (GOAL, "discoveries", "operations"),
     ],
     ids=lambda given: given if isinstance(given, str) else given.level,
 )
@@ -167,17 +166,6 @@ def test_a_message_that_costs_no_more_than_its_block_stands_as_itself(budget: in
     assert context.tokens <= budget
     assert all("\n" in block.text for block in blocks)
     assert any(each.what == "message" and each.text == "Noted, pier 5." for each in context.view)
-
-
-def test_folders_whose_ends_are_alike_are_told_apart() -> None:
-    paths = ["/home/ana/rows/cli/read.go", "/home/ana/rows/cli/cmd/rows/cli/git.go", "/home/ana/rows/cli/lint.yaml"]
-    lines = [Line(text=f"`limit = {place}`", subject=path, weight=6.0) for place, path in enumerate(paths)]
-    text = written(block("turn", {"artifacts": lines}), 4_000)
-    assert [line for line in text.splitlines() if line.endswith(":")] == [
-        "- /home/ana/rows/cli/read.go:",
-        "- …/cmd/rows/cli/git.go:",
-        "- …/ana/rows/cli/lint.yaml:",
-    ]
 
 
 def test_items_that_are_missing_from_a_list_leave_a_mark() -> None:

@@ -11,7 +11,6 @@ from ireneo.log.message import Draft
 from ireneo.summaries.outcomes import (
     dead_ends,
     is_overturned,
-    last_successes,
     split_resolved_failures,
 )
 from ireneo.summaries.steps import Step, steps
@@ -33,7 +32,7 @@ def told(*drafts: list[Draft]) -> list[str]:
 
 
 def got_over(*drafts: list[Draft]) -> list[str]:
-    sections = write_leaf(material([draft for each in drafts for draft in each]).messages, "", ends_turn=False)
+    sections = write_leaf(material([draft for each in drafts for draft in each]).messages, ends_turn=False)
     return [line.text for each in sections if each.name == "worked" for line in each.lines]
 
 
@@ -68,7 +67,7 @@ def test_a_call_that_is_no_command_is_a_slip_and_no_dead_end() -> None:
         (taken, "`move_booking R-5518 15:30` failed: Error: the slot was taken"),
     ):
         assert told(slip, AFTER) == []
-        sections = write_leaf(material([*slip, *AFTER]).messages, "", ends_turn=False)
+        sections = write_leaf(material([*slip, *AFTER]).messages, ends_turn=False)
         assert so in [line.text for each in sections if each.name == "operations" for line in each.lines]
 
 
@@ -141,7 +140,7 @@ def test_a_refusal_is_no_dead_end_and_its_words_are_the_users() -> None:
     assert dead_ends(done(bare, AFTER)) == []
     messages = material([*refused, *AFTER]).messages
     directed = [
-        line for each in write_leaf(messages, "", ends_turn=False) if each.name == "direction" for line in each.lines
+        line for each in write_leaf(messages, ends_turn=False) if each.name == "direction" for line in each.lines
     ]
     assert [line.text for line in directed] == ["Never push from here, the server does it."]
 
@@ -156,22 +155,9 @@ def test_a_change_that_was_put_back_is_told_with_the_agents_reason() -> None:
         "process ends before it."
     ]
     silent = edit("src/rows.py", "commit_later()", "commit_now()")
-    assert told(there, silent) == ["I tried `commit_later()` in src/rows.py — I put it back as it was."]
+    assert told(there, silent) == [], "it was a trial"
     assert told(there, edit("src/rows.py", "commit_later()", "commit_soon()")) == []
     assert told(there, edit("src/other.py", "commit_later()", "commit_now()")) == []
-
-
-def test_edits_that_are_put_back_one_after_the_other_are_one_approach() -> None:
-    names = [("load_old", "load_rows"), ("save_old", "save_rows"), ("list_old", "list_rows")]
-    there = [edit("src/rows.py", f"def {old}(", f"def {new}(") for old, new in names]
-    fails = run("make", "src/rows.py:9: save_rows redeclared in this block", failed=True)
-    back = [edit("src/rows.py", f"def {new}(", f"def {old}(") for old, new in names]
-    assert told(*there, fails, *back) == [
-        "I tried `def save_rows(` in src/rows.py, with 2 other edits — abandoned, and put back: "
-        "src/rows.py:9: save_rows redeclared in this block."
-    ]
-    apart = told(there[0], fails, back[0], run("make", "ok"), there[1], fails, back[1])
-    assert len(apart) == 2
 
 
 def test_what_was_taken_out_after_it_had_served_was_not_given_up() -> None:
@@ -180,20 +166,14 @@ def test_what_was_taken_out_after_it_had_served_was_not_given_up() -> None:
     assert (
         told(edit("a.py", *shows), run("make run", "3 rows"), edit("a.py", *reversed(shows), "Now it takes 3 s.")) == []
     )
-    assert told(edit("a.py", *shows), run("make run", "Exit code 1", failed=True), edit("a.py", *reversed(shows))) == []
     assert told(edit("a.py", *kept), run("make run", "3 rows"), edit("a.py", *reversed(kept), "It takes 3 s.")) == []
-    assert told(
-        edit("a.py", *kept), run("make run", "3 rows"), edit("a.py", *reversed(kept), "It breaks the lease.")
-    ) == ["I tried `lease = 5` in a.py — abandoned, and put back: It breaks the lease."]
 
 
 def test_the_failure_of_another_call_is_no_reason_to_put_a_change_back() -> None:
     kept = ("lease = 3", "lease_of_rows = 5")
     other = run("time ./rows", "(eval):1: parse error near time", failed=True)
-    assert told(edit("a.py", *kept), other, edit("a.py", *reversed(kept)))[0] == (
-        "I tried `lease_of_rows = 5` in a.py — I put it back as it was."
-    )
-    same = run("./rows", "NameError: lease_of_rows", failed=True)
+    assert not any("put back" in each for each in told(edit("a.py", *kept), other, edit("a.py", *reversed(kept))))
+    same = run("python a.py", "NameError: lease_of_rows", failed=True)
     assert told(edit("a.py", *kept), same, edit("a.py", *reversed(kept)))[0].startswith(
         "I tried `lease_of_rows = 5` in a.py — abandoned, and put back: NameError: lease_of_rows"
     )
@@ -210,28 +190,6 @@ def test_a_change_that_version_control_threw_away_is_told() -> None:
     assert told(run("git checkout -- src/rows.py", "")) == []
 
 
-@pytest.mark.parametrize(
-    ("later", "so"),
-    [
-        ("gh api repos/tide/moon/pulls/7/comments/9913/replies -f body='Done'", True),
-        ("gh api repos/tide/moon/pulls/7/comments/9914/replies -f body='Done'", True),
-        ("gh api repos/tide/moon/pulls/comments/9913 -f body='Done'", False),
-        ("gh api repos/tide/moon/pulls/comments/9914/replies -f body='Done'", False),
-        ("gh api -X PUT repos/tide/moon/pulls/7/comments/9913/replies", False),
-        ("curl repos/tide/moon/pulls/7/comments/9913/replies", False),
-        ("gh api users/tide/moon/pulls/7/comments/9913/replies", False),
-    ],
-)
-def test_the_same_call_with_another_path_to_the_same_thing_is_the_way_out(later: str, *, so: bool) -> None:
-    lost = run(
-        "gh api repos/tide/moon/pulls/comments/9912/replies -f body='Mended'", "Not Found (HTTP 404)", failed=True
-    )
-    other = run("ls", "a.py")
-    text, *_ = [*told(lost, other, other, other, other, run(later, "{}"), AFTER), ""]
-    assert f"; `{later}` worked" not in told(lost, run(later, "no", failed=True), AFTER)[0]
-    assert (f"; `{later}` worked" in text) == so
-
-
 PUT_ASIDE = run("git stash && make check", "Saved working directory and index state WIP on rows: 4f2a91c Keep")
 BROUGHT_BACK = run("git stash pop", "Dropped refs/stash@{0} (9bb01d2)")
 
@@ -245,9 +203,6 @@ BROUGHT_BACK = run("git stash pop", "Dropped refs/stash@{0} (9bb01d2)")
         [PUT_ASIDE, run("git stash", "Saved working directory"), BROUGHT_BACK, BROUGHT_BACK],
         [PUT_ASIDE, run("git stash", "Saved working directory"), run("git stash pop stash@{1}", ""), BROUGHT_BACK],
         [PUT_ASIDE, run("git stash", "No local changes to save"), BROUGHT_BACK],
-        [PUT_ASIDE, run("git stash pop", "CONFLICT (content): src/rows.py", failed=True)],
-        [PUT_ASIDE, run("git checkout stash@{0} -- src/rows.py", "")],
-        [PUT_ASIDE, run("git restore --source=stash@{0} src/rows.py", "")],
     ],
 )
 def test_changes_that_were_put_aside_and_brought_back_are_no_dead_end(then: list[list[Draft]]) -> None:
@@ -260,9 +215,7 @@ def test_changes_that_were_put_aside_and_brought_back_are_no_dead_end(then: list
     "then",
     [
         [PUT_ASIDE],
-        [PUT_ASIDE, run("git stash drop", "Dropped refs/stash@{0}"), BROUGHT_BACK],
         [PUT_ASIDE, run("git stash clear", "")],
-        [PUT_ASIDE, run("git stash", "Saved working directory"), BROUGHT_BACK],
         [PUT_ASIDE, run("git stash pop", "error: Your local changes would be overwritten by merge", failed=True)],
         [PUT_ASIDE, run("git stash list", "stash@{0}: WIP"), run("git stash show -p", "+a = 2")],
     ],
@@ -313,13 +266,13 @@ def test_the_same_approach_given_up_again_stands_once_and_counts() -> None:
 @pytest.mark.parametrize("answer", [REFUSAL, "[Request interrupted by user for tool use]"])
 def test_what_was_refused_or_broken_off_has_no_outcome(answer: str) -> None:
     for command in ("pytest -q", "git push origin main", "orders --week 3"):
-        sections = write_leaf(material([*run(command, answer, failed=True), *AFTER]).messages, "", ends_turn=False)
+        sections = write_leaf(material([*run(command, answer, failed=True), *AFTER]).messages, ends_turn=False)
         told = [line.text for each in sections if each.name in ("operations", "state") for line in each.lines]
         assert not any("passed" in text or "→" in text or "failed" in text for text in told)
 
 
 def test_what_is_told_as_given_up_is_no_operation_as_well() -> None:
-    sections = write_leaf(material([*LOST, *run("orders --week 3", "12 orders")]).messages, "", ends_turn=False)
+    sections = write_leaf(material([*LOST, *run("orders --week 3", "12 orders")]).messages, ends_turn=False)
     texts = [line.text for section in sections for line in section.lines]
     assert sum("orderz" in text for text in texts) == 1
 
@@ -333,22 +286,13 @@ def test_a_command_that_was_gone_on_with_is_no_dead_end() -> None:
     assert len(told(stopped, fixed, run("git rebase --abort", ""), AFTER)) == 1
 
 
-def test_a_call_that_was_made_on_the_same_object_later_failed_only_at_first() -> None:
-    taken = step("", "move_booking", {"order": "R-5518", "slot": "15:30"}, "Error: the slot was taken", failed=True)
-    moved = step("", "move_booking", {"order": "R-5518", "slot": "16:00"}, "booked")
-    other = step("", "move_booking", {"order": "R-77", "slot": "16:00"}, "booked")
-    sections = write_leaf(material([*taken, *AFTER]).messages, "", ends_turn=False)
-    (line,) = [line for each in sections if each.name == "operations" for line in each.lines if line.failed]
-    for then, so in ((moved, True), (other, False)):
-        later = last_successes(write_leaf(material(then).messages, "", ends_turn=False)[0].lines)
-        assert is_overturned(replace(line, position=-1), later) == so
-
-
 def test_a_long_change_that_was_put_back_is_told_by_its_most_telling_lines() -> None:
     imports = "\n".join(f"import package_{number}" for number in range(20))
     telling = "def flush_late(rows):\n    if len(rows) < 3:\n        return later(rows)"
     there, back = f"{imports}\n\n{telling}", "import package_0"
-    (text,) = told(edit("src/rows.py", back, there), edit("src/rows.py", there, back))
+    (text,) = told(
+        edit("src/rows.py", back, there), edit("src/rows.py", there, back, "It loses rows because it waits.")
+    )
     assert text.startswith("I tried `def flush_late(rows)")
     assert "import" not in text
 
@@ -360,14 +304,14 @@ def test_failures_of_one_command_are_told_with_what_was_changed_after_each() -> 
     fixed = edit("src/orders.py", "a = 1", "def week_of(day):\n    return day // 7")
     other = edit("src/rows.py", "b = 1", "b = 2")
     assert got_over(failed("week_of is missing"), fixed, failed("no rows"), other, run("./load.sh", "12 orders")) == [
-        "`./load.sh` failed: error: week_of is missing; I then changed orders.py (`week_of`).",
+        "`./load.sh` failed: error: week_of is missing; passed after I changed orders.py, rows.py.",
         "`./load.sh` failed: error: no rows; passed after I changed rows.py.",
     ]
 
 
 def test_a_failed_check_is_told_with_what_was_changed_before_it_passed_in_another_block() -> None:
     def of(*drafts: list[Draft]) -> list[Line]:
-        sections = write_leaf(material([each for part in drafts for each in part]).messages, "", ends_turn=False)
+        sections = write_leaf(material([each for part in drafts for each in part]).messages, ends_turn=False)
         return [replace(line, position=line.position + 10 * len(blocks)) for each in sections for line in each.lines]
 
     blocks: list[list[Line]] = []

@@ -112,7 +112,7 @@ def test_in_no_role_it_is_evidence(role: Role) -> None:
     texts = "\n".join(source_texts([message]))
     assert "spool_12" in texts
     assert "phantom" not in texts
-    sections = str(write_leaf([message], message.text, ends_turn=True))
+    sections = str(write_leaf([message], ends_turn=True))
     assert "phantom" not in sections
     assert not any("phantom" in name for name in critical_names([message]))
 
@@ -123,7 +123,7 @@ def test_in_a_tools_output_it_is_no_evidence_either() -> None:
     messages = path(Draft(role="assistant", parts=(call,)), Draft(role="tool", parts=(result,)))
     assert "phantom" not in "\n".join(source_texts(messages))
     assert "done" in "\n".join(source_texts(messages))
-    assert "phantom" not in str(write_leaf(messages, "ship it", ends_turn=True))
+    assert "phantom" not in str(write_leaf(messages, ends_turn=True))
     assert [message.id for message in messages_without_recalled(messages)] == [message.id for message in messages]
 
 

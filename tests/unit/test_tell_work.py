@@ -17,7 +17,7 @@ ROWS = "def keep_row(row):\n    if row == 41: # the head\n        return None\n 
 
 def told(*drafts: list[Draft]) -> list[str]:
     messages = material([draft for each in drafts for draft in each]).messages
-    sections = write_leaf(messages, "Keep every row.", ends_turn=False)
+    sections = write_leaf(messages, ends_turn=False)
     shown = [section for section in sections if section.name in WORK.sections("turn")]
     return [WORK.say(section.name, line, ()) for section in shown for line in section.lines]
 
@@ -52,33 +52,10 @@ def test_code_that_was_read_and_changed_since_is_no_finding() -> None:
     assert not any("if row == 41" in line for line in told(seen, changed))
 
 
-def test_of_a_long_output_the_line_is_told_of_which_the_agent_speaks() -> None:
-    output = "\n".join([*(f"part_{number} was left as it is" for number in range(40))])
-    spoken = run("./rows.sh --all", output)
-    ended = "- `./rows.sh --all` → part_38 was left as it is […] part_39 was left as it is"
-    assert ended in told(spoken)
-    next_one = run("./other.sh", "done", text="The one that matters is `part_31`.")
-    assert "- `./rows.sh --all` → part_31 was left as it is" in told(spoken, next_one)
-
-
-def test_a_long_command_is_told_by_what_it_is_for_and_the_same_beginning_is_no_repetition() -> None:
-    long = "cd /tmp/rows && ./import.sh " + " ".join(f"--part-of-the-table={n}" for n in range(20))
-    first = step("", "Bash", {"command": f"{long} --once", "description": "Time the import"}, "read: 12ms\nkeep: 3ms")
-    second = step("", "Bash", {"command": f"{long} --twice", "description": "Time it twice"}, "read: 24ms\nkeep: 6ms")
-    shown = [line for line in told(first, second) if "→" in line]
-    assert [line.partition(" → ")[0] for line in shown] == ["- Time the import", "- Time it twice"]
-    assert [line.rpartition(" → ")[2] for line in shown] == ["read: 12ms; keep: 3ms", "read: 24ms; keep: 6ms"]
-
-
 def test_a_script_that_writes_and_then_looks_is_no_search() -> None:
     made = run("cd /tmp/rows\nfor n in 1 2; do\n  echo row >> rows.txt\ndone\nwc -l rows.txt", "2 rows.txt")
     assert any(line.endswith("→ 2 rows.txt") for line in told(made))
     assert not any("→" in line for line in told(run("cd /tmp/rows && wc -l rows.txt", "2 rows.txt")))
-
-
-def test_what_a_command_moved_or_removed_is_told_though_it_prints_nothing() -> None:
-    assert "- I ran `mv docs/rows.md docs/tide/`" in told(run("mv docs/rows.md docs/tide/", ""))
-    assert "- I ran `rm -rf /tmp/rows`" not in told(run("rm -rf /tmp/rows", ""))
 
 
 def test_commands_that_the_user_entered_are_told() -> None:
@@ -104,21 +81,10 @@ def test_commands_that_the_user_entered_are_told() -> None:
     assert not any("The user" in line for line in told(spoken)), "what somebody says of such a line"
 
 
-def test_why_an_edit_failed_at_first_is_told_unless_the_file_was_only_not_read() -> None:
-    arguments = {"file_path": "src/rows.py", "old_string": "x = 1", "new_string": "y = 2"}
-    failed = step("", "Edit", arguments, "File has not been read yet. Read it first.", failed=True)
-    assert any("not been read" in line for line in told(failed))
-    assert not any("not been read" in line for line in told(failed, edit("src/rows.py", "x = 1", "y = 2")))
-    twice = step("", "Edit", arguments, "Found 2 matches of the string, but replace_all is false. Set it.", failed=True)
-    assert "- An edit of src/rows.py failed at first: Found 2 matches of the string, but replace_all is false." in told(
-        twice, edit("src/rows.py", "x = 1", "y = 2")
-    )
-
-
 def test_what_a_search_showed_stands_under_what_was_searched_for() -> None:
     found = step("", "Grep", {"pattern": "def keep", "path": "src"}, "src/rows.py:12:def keep_row(row, limit=40):")
     named = run("ls", "rows.py", text="`keep_row` keeps it.")
-    shown = [line.subject for line in write_leaf(material([*found, *named]).messages, "", ends_turn=False)[1].lines]
+    shown = [line.subject for line in write_leaf(material([*found, *named]).messages, ends_turn=False)[1].lines]
     assert any(subject.startswith("searched for def keep") for subject in shown), shown
 
 
@@ -147,13 +113,13 @@ def test_a_list_far_before_a_question_holds_no_options() -> None:
     asked = [
         line.text
         for drafts in (far, near)
-        for section in write_leaf(material(drafts).messages, "", ends_turn=True)
+        for section in write_leaf(material(drafts).messages, ends_turn=True)
         if section.name == "open"
         for line in section.lines
     ]
     assert asked == ["I asked: Shall I look into that?", "I asked: Which do you want? 1. Keep the head; 2. Drop it"]
     long = "Ask whoever keeps the harbour what the head of each export is needed for, and whether it may go?"
-    ends_with_it = write_leaf(material(said(f"1. Keep the head?\n2. {long}")).messages, "", ends_turn=True)
+    ends_with_it = write_leaf(material(said(f"1. Keep the head?\n2. {long}")).messages, ends_turn=True)
     (line,) = next(section for section in ends_with_it if section.name == "open").lines
     assert line.text == f"I asked: 1. Keep the head?; 2. {long}"
 
@@ -184,19 +150,6 @@ def test_the_words_that_a_failed_call_repeats_of_its_input_are_no_reason() -> No
     assert "Warn if" not in failed
     alone = step("", "Edit", arguments, "String: // Warn if the error is missing", failed=True)
     assert any("Warn if" in line for line in told(alone, run("ls", "rows.go"))), "where it says nothing else"
-
-
-def test_what_the_user_says_again_and_again_is_told_once_with_how_often() -> None:
-    messages: list[dict[str, object]] = []
-    for number in range(1, 21):
-        messages.append({"role": "user", "content": f"ok, go on with module {number}"})
-        messages.append({"role": "assistant", "content": f"I looked at module {number} and replaced the url() calls."})
-    shown = "\n".join(str(each["content"]) for each in compact(messages, 400).messages)
-    batch = shown[: shown.index("\nok, go on")]
-    assert batch.count("The user:") <= 3
-    assert "“ok, go on with module 1” (" in batch
-    assert " times alike)" in batch
-    assert batch.count("I looked at module") >= 4
 
 
 def test_calls_that_say_nothing_and_plans_that_were_refused_are_not_told() -> None:

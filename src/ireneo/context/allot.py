@@ -1,7 +1,7 @@
 """Choose which statements a context shows, over all of its blocks at once.
 
 The choice is greedy by value per token. A statement's value is its weight, reduced by what its words repeat of what is
-already shown, and by its age; so the same fact is shown once, in the statement that says most about it.
+already shown; so the same fact is shown once, in the statement that says most about it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.language.files import topic
-from ireneo.language.topics import Prose
 from ireneo.language.words import common_words, letters
 from ireneo.log.message import CachedCount, Count
 from ireneo.patterns import lazy_re
@@ -25,24 +23,16 @@ from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH
 from ireneo.summaries.outcomes import is_overturned, last_successes
 from ireneo.summaries.summary import ABOUT, BestFirst, Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.tell_code import SEARCHES
-from ireneo.summaries.tell_work import I_ASKED
 from ireneo.summaries.work import WORK
-
-_SAYS = topic(Prose)
 
 BARE = 0.25
 """Share of its weight that a statement keeps when everything it names is already shown."""
 SHOWN_AGAIN = (1.0, 0.35, 0.12)
 """The factor of a word that is not shown yet, shown once, or shown more often."""
-AGING = 0.3
-"""The share of its value that the oldest statement loses."""
-LONG_REPORT, OF_ONE_MESSAGE = 20, 8
-"""In a message with more statements than the first number, that many count in full; the others are worth less, by
-the root of how many are shown. Otherwise a long report would take the room of all later work."""
 LASTING: frozenset[SectionName] = frozenset(
     {"dead_ends", "direction", "asked", "pending", "state", "open", "constraints"}
 )
-"""Sections that constrain the next steps: their statements don't age."""
+"""Sections that constrain the next steps."""
 STEM = 7
 """Words are compared by this many first letters."""
 SHORT = 3
@@ -54,8 +44,8 @@ FEW_TOKENS = 20
 NOTE_TOKENS, LONG_NOTE = 40, 250
 """A model's note is chosen as if it had the first cost, whatever its length, since its writer weighed it. Of notes
 of equal worth longer ones come first, up to the second length, so that short notes fill the rest."""
-LONG_FACTOR, LASTING_FACTOR = 0.2, 1.1
-"""The bonuses of a long note, and of a note that constrains what is done next: less than one step of the worth."""
+LONG_FACTOR, LASTING_FACTOR = 0.2, 1.15
+"""The bonuses of a long note, and of what constrains the next steps: less than one step of a note's worth."""
 BESIDE_WEIGHT, BESIDE_SHARE = 0.25, 0.03
 """A line of less weight in a model's block says little next to its notes: it needs this share of the room to be
 left."""
@@ -212,56 +202,31 @@ SEARCHED, MOST_SEARCHED = 0.7, 2
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
-def _without_repeated_code(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """Drop statements that show the same code as a weightier or longer statement."""
-    best: dict[str, tuple[float, int, int]] = {}
-    codes: list[str] = []
-    for place, (_, statement) in enumerate(candidates):
-        found = _CODE.match(statement.line.text) if statement.section in ABOUT else None
-        codes.append(found["code"] if found else "")
-        if found:
-            said = (statement.line.weight, len(statement.line.text), place)
-            best[found["code"]] = max(best.get(found["code"], said), said)
-    return [each for place, each in enumerate(candidates) if not codes[place] or best[codes[place]][2] == place]
-
-
-def _without_asked(candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-    """Drop the sentences of a question that is shown with its options."""
-    asked = [statement.line.text for _, statement in candidates if statement.line.text.startswith(I_ASKED)]
-    return [
-        (number, statement)
-        for number, statement in candidates
-        if statement.section == "direction"
-        or not any(statement.line.text in text and statement.line.text != text for text in asked)
-    ]
+def _said_by(statement: PricedLine) -> str:
+    """What a statement says: the code in it, which may stand in several places, or all of it."""
+    found = _CODE.match(statement.line.text) if statement.section in ABOUT else None
+    return found["code"] if found else statement.line.text
 
 
 class Allotter:
     """Chooses what `offers` show within `room` tokens.
 
-    `standing` are the terms of messages shown verbatim; `end` is the path's last position.
+    `standing` are the terms of messages shown verbatim.
     """
 
     def __init__(
-        self, offers: Sequence[LineOffer], room: int, statements: Statements, *, end: int, standing: Iterable[str] = ()
+        self, offers: Sequence[LineOffer], room: int, statements: Statements, standing: Iterable[str] = ()
     ) -> None:
         self.offers = offers
         self.statements = statements
-        self.end = max(end, 1)
+
         self.room = room
         self.left = [room if offer.limit is None else offer.limit for offer in offers]
-        self.candidates = self._with_retractions(
-            _without_repeated_code(
-                _without_asked(
-                    [(number, statement) for number, offer in enumerate(offers) for statement in offer.statements]
-                )
-            )
-        )
+        self.candidates = [(number, each) for number, offer in enumerate(offers) for each in offer.statements]
         self.chosen: set[int] = set()
         self._shown: Counter[str] = Counter(standing)
         self._said: set[str] = set()
-        self._shown_of_message: Counter[int] = Counter()
-        self._many = Counter(statement.line.position for _, statement in self.candidates)
+
         self._headed: set[tuple[int, str]] = set()
         spoken: Counter[str] = Counter()
         for _, statement in self.candidates:
@@ -275,14 +240,6 @@ class Allotter:
         self._headings = {name: (style.heading, count(style.heading) + 1) for name, style in styles.items()}
         self._use = self._use_factors()
         self._worth = {name: strategy.worth(name) for name in {statement.section for _, statement in self.candidates}}
-
-    def _with_retractions(self, candidates: Sequence[tuple[int, PricedLine]]) -> list[tuple[int, PricedLine]]:
-        """The candidates, with retracted statements in their new form."""
-        changed = dict(retractions([statement for _, statement in candidates]))
-        return [
-            (number, self.statements.price(statement.section, changed[place]) if place in changed else statement)
-            for place, (number, statement) in enumerate(candidates)
-        ]
 
     def _use_factors(self) -> list[float]:
         """The factor of each statement. Of things only read, questions ask for those also searched for or mentioned."""
@@ -305,22 +262,11 @@ class Allotter:
 
     def fill(self, room: int) -> int:
         """Choose until nothing more fits into `room`; returns the tokens spent. May be called again with the rest."""
-        before = (
-            set(self.chosen),
-            list(self.left),
-            Counter(self._shown),
-            set(self._said),
-            set(self._headed),
-            Counter(self._shown_of_message),
-        )
-        spent = self._choose_statements(room)
-        if silent := self._empty_offers():
-            self.chosen, self.left, self._shown, self._said, self._headed, self._shown_of_message = before
-            held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
-            held = min(BLOCK_TOKENS * len(silent), held)
-            spent = self._choose_statements(max(room - held, 0))
-            spent += self._fill_empty_offers(min(room - spent, held))
-        return spent
+        # Nobody can judge an empty block.
+        silent = self._empty_offers()
+        held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
+        spent = self._fill_empty_offers(min(BLOCK_TOKENS * len(silent), held), silent)
+        return spent + self._choose_statements(room - spent)
 
     def choices(self) -> Sequence[Choice]:
         """The chosen lines of each offer."""
@@ -335,7 +281,7 @@ class Allotter:
 
         def worth(place: int) -> float | None:
             number, statement = self.candidates[place]
-            if statement.line.text in self._said or self._is_said_again(statement):
+            if _said_by(statement) in self._said:
                 return None
             if statement.is_beside and room - spent < self.room * BESIDE_SHARE:
                 return None
@@ -348,26 +294,18 @@ class Allotter:
             spent += self._choose(open_places[at])
         return spent
 
-    def _is_said_again(self, statement: PricedLine) -> bool:
-        """Whether a chosen statement already says it."""
-        return is_repetition(statement, (self.candidates[place][1] for place in self.chosen), self._rarity)
-
     def _empty_offers(self) -> set[int]:
         """The offers from which nothing is chosen, although something could be."""
         return {number for number, _ in self.candidates} - {self.candidates[place][0] for place in self.chosen}
 
-    def _fill_empty_offers(self, room: int) -> int:
-        """Spend `room` on the best statement of each empty offer, since nobody can judge an empty block."""
+    def _fill_empty_offers(self, room: int, silent: set[int]) -> int:
+        """Spend `room` on the best statement of each `silent` offer."""
         spent = 0
-        silent = self._empty_offers()
-        open_places = [
-            place
-            for place, (number, statement) in enumerate(self.candidates)
-            if number in silent and statement.line.text not in self._said
-        ]
-        for place in sorted(open_places, key=self._value, reverse=True):
-            number = self.candidates[place][0]
-            if number in silent and self._cost(place) <= min(room - spent, self.left[number]):
+        open_places = [place for place, (number, _) in enumerate(self.candidates) if number in silent]
+        for place in sorted(open_places, key=lambda each: -self._value_per_cost(each, self._cost(each))):
+            number, statement = self.candidates[place]
+            fits = self._cost(place) <= min(room - spent, self.left[number])
+            if number in silent and fits and _said_by(statement) not in self._said:
                 spent += self._choose(place)
                 silent.discard(number)
         return spent
@@ -378,8 +316,7 @@ class Allotter:
         self.left[number] -= cost
         self.chosen.add(place)
         self._shown.update(statement.terms)
-        self._shown_of_message[statement.line.position] += 1
-        self._said.add(statement.line.text)
+        self._said.add(_said_by(statement))
         if statement.section == "dead_ends":
             # A dead end quotes the sentence with which it was given up.
             self._said.update(other.line.text for _, other in self.candidates if other.line.text in statement.line.text)
@@ -415,62 +352,4 @@ class Allotter:
         bare = NOTE_BARE if statement.is_note else BARE
         value = statement.line.weight * self._worth[statement.section] * (bare + (1 - bare) * fresh / self._all[place])
         value *= self._use[place]
-        if statement.section in LASTING:
-            return value * (LASTING_FACTOR if statement.is_note else 1)
-        if statement.is_note:
-            return value
-        if self._many[statement.line.position] > LONG_REPORT:
-            value /= math.sqrt(max(1, self._shown_of_message[statement.line.position] / OF_ONE_MESSAGE))
-        return value * (1 - AGING * max(self.end - statement.line.position, 0) / self.end)
-
-
-# Later statements may take back or repeat earlier ones, which are then reworded or dropped.
-
-OWN: frozenset[SectionName] = frozenset({"strategy", "discoveries"})
-"""Sections of the agent's own sentences, and of what files and pages showed."""
-NEAR = 60
-"""Up to this many messages after a statement it may be taken back."""
-SHARED = 0.5
-"""The share of a statement's words that a retraction must contain."""
-TAKEN_BACK = 0.6
-"""The share of its weight that a retracted statement keeps; it is marked."""
-MARK = " (I took this back later.)"
-AGAIN, FEWEST_AGAIN = 0.7, 5
-"""A statement repeats another one that contains this share of its words, weighted by rarity; a statement of few words
-is never a repetition."""
-
-_FIGURE = lazy_re(r"\d+(?:[.,]\d+)*")
-
-
-def retractions(told: Sequence[PricedLine]) -> Iterator[tuple[int, Line]]:
-    """The statements that the agent retracted, by index, in their new form; the words of its retraction decide."""
-    own = [place for place, each in enumerate(told) if _is_agents_own(each)]
-    back = {told[place].line.position for place in own if _SAYS.takes_back.search(told[place].line.text)}
-    words: dict[int, frozenset[str]] = dict.fromkeys(back, frozenset())
-    for place in own:
-        if (at := told[place].line.position) in back:
-            words[at] |= told[place].terms
-    for place in own:
-        line, terms = told[place].line, told[place].terms
-        near = (words[at] for at in back if 0 < at - line.position <= NEAR)
-        if line.position not in back and any(len(terms & each) > max(len(terms) * SHARED, 1) for each in near):
-            yield place, replace(line, text=f"{line.text}{MARK}", weight=line.weight * TAKEN_BACK)
-
-
-def is_repetition(one: PricedLine, others: Iterable[PricedLine], rarity: Mapping[str, float]) -> bool:
-    """Whether a sentence of the agent repeats `others`: nearly all of its words, and each of its figures."""
-    if not _is_agents_own(one) or len(one.terms) < FEWEST_AGAIN:
-        return False
-    near = [each for each in others if _is_agents_own(each) and abs(each.line.position - one.line.position) <= NEAR]
-    figures = frozenset(_FIGURE.findall(one.line.text))
-    whole = fsum(map(rarity.__getitem__, one.terms))
-
-    def share(words: frozenset[str]) -> float:
-        return fsum(map(rarity.__getitem__, words & one.terms)) / whole if whole else 0.0
-
-    return any(share(each.terms) >= AGAIN and figures <= frozenset(_FIGURE.findall(each.line.text)) for each in near)
-
-
-def _is_agents_own(told: PricedLine) -> bool:
-    """Whether it is the agent's own sentence, not about something that it read."""
-    return told.section in OWN and not (told.line.subject or told.is_note)
+        return value * (LASTING_FACTOR if statement.section in LASTING else 1)

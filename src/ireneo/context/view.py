@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
+from posixpath import commonpath, dirname
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -56,7 +56,7 @@ from ireneo.summaries.pins import (
 )
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
-from ireneo.summaries.steps import clip, steps
+from ireneo.summaries.steps import clip, short_path, steps
 from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 from ireneo.summaries.tell_code import REPLACED_CODE, RemovedCode, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
@@ -287,51 +287,34 @@ class ViewSlot:
 
 
 _FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
-_PLACED = lazy_re(r"  - (?:(?P<place>\w+): |`(?:[a-z]+ )*(?:\([^()`]*\) )?(?P<name>\w+)\()")
-FEWEST_SHARED = 3
-"""Two paths belong to one project if they share at least this many folders."""
+_PLACED = lazy_re(r"  - (?P<place>\w+): ")
 
 
 def _without_repetition(text: str, files: set[str]) -> str:
-    """Shorten repetitions in a block's text: paths, and the places of code in a file.
-
-    A path is written in full once; another one of the same project only from where it differs. `files` are the paths so
-    far.
-    """
-    lines = []
+    """Shorten what a block's lines repeat: paths, of which `files` were written so far, and places in a file."""
+    lines = text.split("\n")
     place = ""
-    for line in text.split("\n"):
-        if (found := _FILE.match(line)) is not None:
-            path, place = found["path"], ""
-            lines.append(f"- {_path_from_difference(path, files)}:")
+    for number, line in enumerate(lines):
+        found = _FILE.match(line) or _PLACED.match(line)
+        if found is not None and "path" in found.re.groupindex:
+            path = found["path"]
+            lines[number] = f"- {short_path(path) if path in files else _path_from_difference(path, files)}:"
             files.add(path)
-        elif (found := _PLACED.match(line)) is not None:
-            again = found["place"] is not None and found["place"] == place
-            lines.append(f"    - {line[found.end() :]}" if again else line)
-            place = found["place"] or found["name"]
-        else:
-            lines.append(line)
-            place = ""
+        elif found is not None and found["place"] == place:
+            lines[number] = f"    - {line[found.end() :]}"
+        place = found["place"] if found is not None and "place" in found.re.groupindex else ""
     return "\n".join(lines)
 
 
 def _path_from_difference(path: str, files: Collection[str]) -> str:
-    """A path from where it differs from those in `files`, or its end if it is one of them.
+    """A path from where it differs from those of its project in `files`, but at least its file with the folder."""
+    shared = max((len(commonpath((path, other))) for other in files), default=0)
+    begin = min(shared, len(dirname(dirname(path))))
+    return f"…{path[begin:]}" if path[:begin].count("/") >= FEWEST_SHARED else path
 
-    Two folders whose ends are alike are both shown from where they differ.
-    """
-    *folders, _ = parts = path.split("/")
-    others = [other.split("/")[:-1] for other in files if other != path]
-    alike_to = (takewhile(lambda pair: pair[0] == pair[1], zip(folders, other, strict=False)) for other in others)
-    shared = max((len(list(pairs)) for pairs in alike_to), default=0)
-    if path not in files and shared <= FEWEST_SHARED:
-        return path
-    # The first part of an absolute path is empty. The last folder distinguishes files of the same name.
-    first = len(folders) - 1 if path in files else min(shared, len(folders) - 1)
-    alike = [other for other in others if other != folders]
-    while first > 1 and any(other[first - len(folders) :] == folders[first:] for other in alike):
-        first -= 1
-    return f"…/{'/'.join(parts[first:])}" if first > 1 else path
+
+FEWEST_SHARED = 3
+"""Two paths belong to one project if they share at least this many folders."""
 
 
 def block_limit(summary: Summary, lines: Iterable[PricedLine]) -> int:
@@ -394,15 +377,14 @@ def fill_slots(
     said = [slot.draft() for slot in slots if isinstance(slot.item, Message)]
     read = (text for each in said for text in (*texts(each.parts), *map(arguments_text, each.calls)))
     standing = [term for text in read for term in terms(text)]
-    items = [slot.item for slot in slots]
-    end = max((each.last_position if isinstance(each, Summary) else each.position for each in items), default=0)
+
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
     shown_messages = [slot.item for slot in slots if isinstance(slot.item, Message)]
     shown_steps = steps(shown_messages)
     if blocks:
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
-        live = state_lines(shown_steps, shown_messages)
+        live = state_lines(shown_steps)
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < WIDE)
         last.standing = [("state", line) for line in state]
@@ -430,7 +412,7 @@ def fill_slots(
     ]
     aim = room
     for _ in range(FILLS):
-        allotter = Allotter(offers, max(aim - fixed, 0), statements, end=end, standing=standing)
+        allotter = Allotter(offers, max(aim - fixed, 0), statements, standing=standing)
         shown = _fill(slots, allotter, aim, fixed, statements)
         over = sum(each.tokens for each in shown) - room
         if over <= 0 or aim <= fixed:

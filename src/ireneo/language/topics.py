@@ -593,7 +593,6 @@ class Prose(Topic, frozen=True, kw_only=True):
     nameless: Row = ()  # At the beginning: a subject that only the previous sentence names, with its verb
     praise: Patterns = Patterns(r"^[✅✓✔👍☑️\s]*{}(?!\w)")  # At the beginning: it only praises
     places: Patterns = Patterns(r"\b{} \d+(?: ?[-–,/&] ?\d+)*")  # Before a line number: no value, as it moves
-    labels: Patterns = Patterns("^{}s?(?:$|:)")  # A whole heading: it says what kind of thing follows and not of what
     for_user: Patterns = Patterns(r"^{}(?!\w)")  # At the beginning: it tells the user what to do now
     unsure: Row = ()  # At the beginning: a subject of which the sentence only supposes something
     numbered: Patterns = Patterns(r"\b{}\s(?:[1-9]|[A-F])\b")  # What choices are called before their numbers or letters
@@ -605,9 +604,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
-    takes_back: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: what was said before was wrong
     passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run passed
-    passes_not: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: not all of them pass, or not yet
 
 
 class Explaining(Topic, frozen=True, kw_only=True):

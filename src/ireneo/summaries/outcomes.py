@@ -9,18 +9,14 @@ from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
 from ireneo.grounding.claims import artifacts, claims
-from ireneo.language.files import topic
-from ireneo.language.topics import Warned
 from ireneo.log.calls import known_failed, was_interrupted, was_refused, without_reminders
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outputs import error_lines, surviving_lines
 from ireneo.summaries.own_words import without_form
-from ireneo.summaries.statements import code_statements, defined_name, gives_reason, is_intent, is_request, prose
+from ireneo.summaries.statements import code_statements, gives_reason, is_intent, is_request, prose
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, normalise_error, steps
 from ireneo.summaries.summary import Line
-
-_WARNED = topic(Warned)
 
 GIVEN_UP = 8.0
 """The weight of a dead end with its reason."""
@@ -34,13 +30,12 @@ LONGEST_FAILURE = 260
 """The maximum number of characters of a failed check that passed later, with its command."""
 CHECK = "check "
 """Prefix of the subject of a check."""
+MOST_CHANGED = 3
+"""How many changed files are named with a failure or an abandoned approach."""
 STATUS_SUBJECT = 80
 """The maximum number of characters of a command in a status line."""
 SHORT = 60
 """The maximum number of characters of an output that is quoted with an outcome."""
-_PARTS = 3
-"""The least number of parts of a path that may be spelt in another way."""
-_DIGITS = lazy_re(r"\d+")
 NEAR = 3
 """How many calls after a failure are searched for another way to the same goal."""
 
@@ -53,23 +48,14 @@ _ALL = lazy_re(
     r"|checkout (?:-- )?\.(?:\s|$))"
 )
 """Commands that revert all changes."""
+_STASH = lazy_re(r"\bgit stash\b")
 _UNSTASH = lazy_re(r"\bgit stash (?:pop|apply)\b")
-_STASHES = lazy_re(
-    r"\bgit stash(?: (?P<does>pop|apply|branch|drop|clear|list|show|create|store)\b)?"
-    r"(?:(?: -[\w-]{1,20}){0,3} (?:stash@\{)?(?P<which>\d{1,3})\}?(?![\w.]))?"
-    r"|\bgit (?P<from>checkout|restore) [^|;&\n]{0,80}stash@"
-)
-"""Commands on stashes, with the number of the stash."""
 _PUT_ASIDE = lazy_re(r"taken back with `[^`\n]{0,80}\bgit stash\b")
 """A dead end that isn't one if the changes are restored after its block."""
-_STAYS_STASHED = lazy_re(
-    r"would be overwritten|No stash entries|not a valid reference|is not a stash|could not restore"
-)
 _HERE_DOCUMENT = lazy_re(r"<<-?\s*['\"\w].*", re.DOTALL)
 _QUOTED = lazy_re(r"'[^'\n]{0,2000}'|\"[^\"\n]{0,2000}\"")
 _COMMANDS = frozenset({"run", "check", "save"})
 _GOES_ON = lazy_re(r"(?<![\w-])(?P<command>\w[\w-]* \w[\w-]*) --(?:continue|skip)\b")
-_NAMES_ONE = lazy_re(r"[\d_@/-]")
 IT_FAILED = " — it failed: "
 NO_REASON = " — it failed, and its output doesn't say why"
 UNEXPLAINED = 0.3
@@ -86,52 +72,12 @@ _BEHIND_REASON = lazy_re(r"Note: The user's next message.*\Z", re.DOTALL)
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
     """The approaches that were tried and failed, each once, in order: commands, and changes that were put back."""
     out: dict[str, Line] = {}
-    undone: dict[int, Line] = {}
     for place in range(len(steps)):
-        line = _failed_command(steps, place)
-        if line is None and (line := _reverted_edit(steps, place)) is not None:
-            undone[reverting_edit(steps, place) or place] = line
+        line = _failed_command(steps, place) or _reverted_edit(steps, place) or _discarded_changes(steps, place)
         if line is not None:
             earlier = out.get(line.subject)
             out[line.subject] = merge_dead_ends(earlier, line) if earlier else line
-    # Several edits that were put back one after the other are one approach.
-    groups: list[list[int]] = []
-    for back in sorted(undone):
-        between = steps[groups[-1][-1] + 1 : back] if groups else ()
-        same = bool(groups) and all(each.action.kind in _EDITING for each in between)
-        groups[-1].append(back) if same else groups.append([back])
-    for group in groups:
-        lines = list({undone[back].subject: out[undone[back].subject] for back in group}.values())
-        if len(lines) > 1:
-            best = max(lines, key=lambda each: (_explains(each), each.weight, -each.position))
-            for each in lines:
-                del out[each.subject]
-            approach, _, reason = best.text.partition(" — ")
-            others = f"{len(lines) - 1} other edit{'s' * (len(lines) > 2)}"
-            out[best.subject] = replace(best, text=f"{approach}, with {others} — {reason}")
     return list(out.values())
-
-
-_EDITING = CHANGES | {"read", "search"}
-
-
-def _explains(undone: Line) -> bool:
-    """Whether the reason for putting an edit back names something of that edit."""
-    approach, _, reason = undone.text.partition(" — ")
-    return any(name in reason for name in _NAME.findall(approach))
-
-
-def _describe_written_code(written: Iterable[tuple[str, str]], wrong: str) -> str:
-    """Describe the code `written` in files: what it defines, and which names from the failure are in it."""
-    meant = frozenset(artifacts(wrong))
-    names: dict[str, dict[str, None]] = {}
-    for path, said in written:
-        within = names.setdefault(path.rpartition("/")[2], {})
-        if (name := defined_name(said)) and name in meant:
-            within[name] = None
-        within.update((name, None) for name in artifacts(said) if name in meant and "." not in name)
-    shown = [f"{file} (`{'`, `'.join(list(each)[:2])}`)" if each else file for file, each in names.items()]
-    return f"I changed {', '.join(shown[-3:])}" if shown else ""
 
 
 def split_resolved_failures(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
@@ -142,32 +88,27 @@ def split_resolved_failures(operations: Sequence[Line], artifacts: Sequence[Line
     commands = [line for line in operations if _COMMANDS & dict(line.verbs).keys()]
     left, told = [], []
     for line in operations:
-        later = [
-            each for each in commands if each.position > line.position and includes_command(each.subject, line.subject)
-        ]
-        if line.failed and line in commands and not all(each.failed for each in later):
-            told.append(_as_resolved(line, later[0], artifacts))
+        later = (each for each in commands if each.position > line.position and not each.failed)
+        then = next((each for each in later if includes_command(each.subject, line.subject)), None)
+        if line.failed and line in commands and then is not None:
+            told.append(_as_resolved(line, then, artifacts))
         else:
             left.append(line)
     return left, told
 
 
 def _as_resolved(line: Line, then: Line, artifacts: Sequence[Line]) -> Line:
-    """Reword a failed command with what was changed until it was run again as `then`."""
-    written = (
-        (each.subject, each.text.partition("`")[2])
+    """Reword a failed command with the files that were changed until it passed as `then`."""
+    changed = dict.fromkeys(
+        each.subject.rpartition("/")[2]
         for each in artifacts
         if line.position < each.position <= then.position and each.subject
     )
-    way = _describe_written_code(written, line.text)
+    way = f"after I changed {', '.join(list(changed)[-MOST_CHANGED:])}" if changed else "later"
+    passed = f"passed {way}" if then.subject == line.subject else f"{way} `{clip(then.subject, SHORT)}` passed"
     wrong = clip(_FOLDERS.sub("", line.text), LONGEST_FAILURE).rstrip(".")
-    if then.failed:
-        text = f"{wrong}; {way.replace('I changed', 'I then changed')}." if way else f"{wrong}."
-    elif then.subject == line.subject:
-        text = f"{wrong}; passed {f'after {way}' if way else 'later'}."
-    else:
-        text = f"{wrong}; {f'after {way} ' if way else 'later '}`{clip(then.subject, SHORT)}` passed."
-    return replace(line, text=text, weight=GOT_OVER, failed=False, verbs=(), sources=(*line.sources, *then.sources))
+    sources = (*line.sources, *then.sources)
+    return replace(line, text=f"{wrong}; {passed}.", weight=GOT_OVER, failed=False, verbs=(), sources=sources)
 
 
 _FOLDERS = lazy_re(r"(?<![\w/.@~+-])(?:[\w.@~+-]+/)+(?=[\w@+-]+(?:\.[\w@+-]+)+:\d)")
@@ -225,12 +166,7 @@ def is_overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
     conflict = _CONFLICT.search(line.text) is not None
     return any(
         position > line.position
-        and (
-            name in names
-            or _continues(line.subject, name)
-            or any(_has_same_object(each, name) for each in names)
-            or (conflict and _RESOLVED.search(name))
-        )
+        and (name in names or _continues(line.subject, name) or (conflict and _RESOLVED.search(name)))
         for name, position in succeeded.items()
     )
 
@@ -244,13 +180,6 @@ def _continues(failed: str, later: str) -> bool:
     """Whether a command continues what another one began, as `git rebase --continue` does."""
     found = _GOES_ON.search(later)
     return found is not None and found["command"] in failed
-
-
-def _has_same_object(failed: str, later: str) -> bool:
-    """Whether a tool was used again on the same object: the calls share a name that contains a digit or sign."""
-    one, other = failed.split(), later.split()
-    shared = {*one[2:]} & {*other[2:]}
-    return one[:1] == ["use"] and one[:2] == other[:2] and any(map(_NAMES_ONE.search, shared))
 
 
 def merge_dead_ends(earlier: Line, line: Line) -> Line:
@@ -301,8 +230,9 @@ def discarded_files(steps: Sequence[Step], place: int) -> list[str]:
     if step.failed or step.action.kind in CHANGES:
         return []
     given, done = _executed_text(step)
-    if _is_restored_later(steps, place):
-        given, done = _STASHES.sub("", given), _STASHES.sub("", done)
+    if _STASH.search(done) and any(is_restore(each) and not each.failed for each in steps[place:]):
+        # Checking whether a failure is older gives nothing up.
+        given, done = _STASH.sub("", given), _STASH.sub("", done)
     if not (_UNDO.search(done) or _REMOVE.search(done)):
         return []
     before = changed_files(steps[:place])
@@ -316,32 +246,6 @@ def removed_paths(step: Step) -> list[str]:
     """The files and folders that a command removes, as it names them."""
     named = (found["paths"] for found in _REMOVE.finditer(_executed_text(step)[1]))
     return [word.strip("\"'/") for paths in named for word in paths.split() if len(word.strip("./*")) > 1]
-
-
-def _is_restored_later(steps: Sequence[Step], place: int) -> bool:
-    """Whether the step puts changes aside, and it or a later step restores them.
-
-    Checking whether a failure is older gives nothing up.
-    """
-    above: int | None = None
-    for step in steps[place:]:
-        if step.result is None or not step.action.shell or (step.failed and not step.failed_itself):
-            continue  # It was refused or interrupted.
-        for each in _STASHES.finditer(_executed_text(step)[1]):
-            does, which = each["does"], int(each["which"] or 0)
-            if not does and not each["from"]:
-                above = 0 if above is None else above + ("No local changes" not in step.output)
-            elif above is None or does in ("list", "show", "create", "store"):
-                continue
-            elif does == "clear" or (does == "drop" and which == above):
-                return False
-            elif does in ("drop", "pop", "branch") and which < above:
-                above -= 1
-            elif each["from"] or (which == above and not (step.failed and _STAYS_STASHED.search(step.output))):
-                return True
-        if above is None:
-            return False
-    return False
 
 
 def is_revert(step: Step) -> bool:
@@ -376,7 +280,6 @@ def _failed_command(steps: Sequence[Step], place: int) -> Line | None:
     if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed_text(step)[1]):
         return None  # It found nothing.
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _is_alternative(s, step)), None)
-    instead = instead or next((s for s in steps[place + 1 :] if _is_respelling(s, step)), None)
     tail = f"; `{clip(instead.action.subject, LONGEST_COMMAND)}` worked" if instead else ""
     command = clip(step.action.subject, LONGEST_COMMAND)
     text = f"I tried `{command}`{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
@@ -384,58 +287,35 @@ def _failed_command(steps: Sequence[Step], place: int) -> Line | None:
 
 
 def _reverted_edit(steps: Sequence[Step], place: int) -> Line | None:
-    """An edit that a later edit or version control reverted."""
-    step = steps[place]
-    later = reverting_edit(steps, place)
+    """An edit that a later edit reverted for a reason; without one it was a trial, and is finished."""
+    step, later = steps[place], reverting_edit(steps, place)
     if later is None:
-        return _discarded_approach(steps, place)
-    between = steps[place + 1 : later]
-    ran = next((each for each in reversed(between) if each.action.kind in _COMMANDS and each.result is not None), None)
-    served = ran is not None and not ran.failed
-    # The agent's own reason, or the failure in between.
-    given = next((each for each in prose(steps[later].said) if not is_request(each) and gives_reason(each)), "")
-    failed = (_failure_reason(each) for each in between if each.failed_itself and _is_about(each, step))
-    said = _stated_reason(steps[later])
-    # After success the agent says what comes next, unless it says that something goes wrong.
-    why = given or (said if not served or _WARNED.fails.search(said) else "") or next(failed, "")
-    if (served and not why) or _is_trivial_edit(step):
-        return None  # It was a trial, and is finished.
-    change = _quote_change(step)
-    reason = f"abandoned, and put back: {why.rstrip('.')}" if why else "I put it back as it was"
-    text = f"I tried `{change}` in {step.action.subject} — {reason}."
-    # Other edits of the file are other approaches.
-    return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {step.action.subject} {change}")
-
-
-_ASIDE = lazy_re(
-    r"\b(?:print\w*|console\.\w+|dbg|F?[Pp]rint(?:f|ln)|debug\w*)!?\(|\bdebug\b"
-    r"|^\s*(?:import\b|from \S+ import\b|use \w|#include\b|package \w|require\b|[()]|\"[\w./-]+\"$)",
-    re.I,
-)
-"""Lines that only print something, or import a name."""
-
-
-def _is_trivial_edit(change: Step) -> bool:
-    """Whether an edit adds no approach, only debug output and imports."""
-    before = {line.strip() for line in change.action.removed.splitlines()}
-    fresh = [line for each in change.action.added.splitlines() if (line := each.strip()) and line not in before]
-    return any(_ASIDE.search(line) for line in fresh) and all(
-        _ASIDE.search(line) or len(line) < _BRACE for line in fresh
+        return None
+    file = step.action.subject.rpartition("/")[2]
+    concerned = (
+        each
+        for each in reversed(steps[place + 1 : later])
+        if each.failed_itself and (each.action.kind == "check" or file in f"{each.command}\n{each.output}")
     )
+    given = next((each for each in prose(steps[later].said) if not is_request(each) and gives_reason(each)), "")
+    wrong = next(map(_failure_reason, concerned), "")
+    if not (why := given or (wrong and _stated_reason(steps[later])) or wrong):
+        return None
+    change = _quote_change(step)
+    text = f"I tried `{change}` in {step.action.subject} — abandoned, and put back: {why.rstrip('.')}."
+    # Other edits of the file are other approaches.
+    return step.line(text, GIVEN_UP, subject=f"undo {step.action.subject} {change}")
 
 
-_BRACE = 3
-
-
-def _is_about(failed: Step, change: Step) -> bool:
-    """Whether a failure may concern a change: it is a check's, or names the file or what was written."""
-    said = f"{failed.command}\n{failed.output}"
-    names = {name for name in _NAME.findall(change.action.added) if name not in change.action.removed}
-    file = change.action.subject.rsplit("/", 1)[-1]
-    return failed.action.kind == "check" or file in said or any(name in said for name in names)
-
-
-_NAME = lazy_re(r"\b[A-Za-z_]\w{5,60}\b")
+def _discarded_changes(steps: Sequence[Step], place: int) -> Line | None:
+    """Changes that version control reverted."""
+    step = steps[place]
+    if not is_revert(step) or not (lost := discarded_files(steps, place)):
+        return None
+    why, files = _stated_reason(step), ", ".join(lost[-MOST_CHANGED:])
+    reason = f": {why.rstrip('.')}" if why else ""
+    text = f"I tried changing {files} — abandoned, and taken back with `{clip(step.action.subject, 90)}`{reason}."
+    return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
 
 
 def _quote_change(step: Step) -> str:
@@ -447,20 +327,6 @@ def _quote_change(step: Step) -> str:
         best = max(code_statements(added, fresh), key=lambda each: each.worth, default=None)
         change = (best.text.partition("`")[2].partition("`")[0] if best else "") or change
     return clip(change, MOST_OF_A_CHANGE)
-
-
-def _discarded_approach(steps: Sequence[Step], place: int) -> Line | None:
-    step = steps[place]
-    lost = discarded_files(steps, place)
-    why = _stated_reason(step)
-    written = {each.action.subject for each in steps[:place] if each.action.kind == "write" and not each.failed}
-    if not lost or (written.issuperset(lost) and not _UNDO.search(step.command) and not _WARNED.fails.search(why)):
-        return None  # A file of one's own that is removed has served its purpose, unless the agent says that it failed.
-    files = ", ".join(lost[-3:])
-    command = clip(step.action.subject, 90)
-    reason = f": {why.rstrip('.')}" if why else ""
-    text = f"I tried changing {files} — abandoned, and taken back with `{command}`{reason}."
-    return step.line(text, GIVEN_UP if why else FAILED, subject=f"undo {files}")
 
 
 def _stated_reason(step: Step) -> str:
@@ -499,33 +365,6 @@ def _is_alternative(candidate: Step, failed: Step) -> bool:
         word for word in other[1:] if word[0] not in "-|&;<>"
     }
     return one != other and one[:2] == other[:2] and len(plain) > 1
-
-
-def _is_respelling(candidate: Step, failed: Step) -> bool:
-    """Whether `candidate` is the same command with a longer or shorter path to the same thing, and succeeded.
-
-    Numbers in it may differ: `pulls/7/comments/12/replies` works, `pulls/comments/13/replies` doesn't.
-    """
-    if candidate.result is None or candidate.failed or not candidate.action.shell:
-        return False
-    one, other = _words_before_path(failed), _words_before_path(candidate)
-    if not one or one[:-1] != other[:-1] or one[-1] == other[-1]:
-        return False
-    short, long = sorted((_path_parts(one[-1]), _path_parts(other[-1])), key=len)
-    rest = iter(long)
-    same = len(short) < len(long) and all(part in rest for part in short)
-    return same and short[0] == long[0] and short[-1] == long[-1] and len(short) >= _PARTS
-
-
-def _words_before_path(step: Step) -> list[str]:
-    """The words of a command up to the first path of several parts; empty if there is none."""
-    words = step.action.subject.split()
-    at = next((at for at, word in enumerate(words) if at and len(_path_parts(word)) >= _PARTS), None)
-    return [] if at is None else words[: at + 1]
-
-
-def _path_parts(word: str) -> list[str]:
-    return [_DIGITS.sub("0", part) for part in word.strip("/").split("/") if part]
 
 
 def _collapse_spaces(text: str) -> str:

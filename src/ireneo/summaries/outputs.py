@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import APART, FEWEST_SAID, LONGEST, LONGEST_LINE
@@ -25,8 +24,6 @@ _ENDED_BADLY = lazy_re(
 )
 """A line that only says that something failed."""
 _COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
-_FIGURE = lazy_re(r"(?<![\w.])\d[\d.,]*\d\b")
-_ANY_FIGURE = lazy_re(r"\d[\d.,]*")
 _COMPLAINS = lazy_re(
     r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
 )
@@ -115,65 +112,16 @@ def report_in(output: str, *, asked: bool) -> str:
     return "" if _LAUNCHED.match(output) else _HARNESS_SAYS.sub("", without_reminders(output))
 
 
-SHOWN_FIGURES = 240
-FEWEST_FIGURES, MOST_FIGURES = 2, 5
-"""The minimum number of labelled figures with a unit in a measurement; and how many of the largest are shown."""
-UNITS: tuple[Mapping[str, float], ...] = (
-    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "secs": 1, "seconds": 1, "min": 60},
-    {"B": 1, "bytes": 1, "KB": 1e3, "kB": 1e3, "KiB": 1e3, "MB": 1e6, "MiB": 1e6, "GB": 1e9, "GiB": 1e9},
-)
-_MEASURED = lazy_re(
-    r"[^\W\d_]{3}.{0,80}?(?<![\w./-])(?P<number>\d+(?:\.\d+)?) ?"
-    rf"(?P<unit>{'|'.join(sorted({unit for units in UNITS for unit in units}, key=len, reverse=True))})(?![\w/])"
-)
-_GOES_ON = lazy_re(r"\d%|\bdone\.?$|\d/s\b|\btoo large\b|\bPreview\b")
-"""Progress, whose figures are temporary, and a tool's note about the size of an output."""
-_DID_NOTHING = lazy_re(r"\W{0,8}(?:no|nothing|skipp(?:ing|ed))\b", re.IGNORECASE)
-_BRACKETED = lazy_re(r"^\[[^\]\d]{1,20}\] *")
-
-
-def shorten_output(output: str, following: str = "") -> str:
-    """An output on one line: whole if it is short, otherwise lines with totals or that `following` mentions.
-
-    A long output with neither is shown by its last lines.
-    """
+def shorten_output(output: str) -> str:
+    """An output on one line: whole if it is short, otherwise its last lines with totals, or its last lines."""
     output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
     said = " ".join(output.split())
     if len(said) <= SHOWN_OUTPUT:
         return said
-    spoken = frozenset(artifacts(following)).union(_FIGURE.findall(following))
-    lines = {" ".join(line.split()): line for line in output.splitlines() if 0 < len(line.strip()) <= LONGEST_LINE}
-    named = {line: len(spoken.intersection([*artifacts(line), *_FIGURE.findall(line)])) for line in lines if spoken}
-    best = sorted((line for line in named if named[line]), key=lambda line: -named[line])[:MOST_LINES]
-    totals = [line for line in lines if _TOTAL.search(line)][-MOST_LINES:]
-    # If nothing is counted, the last lines say how it ended.
-    shown = [line for line in lines if line in best or line in totals] or list(lines)[-MOST_LINES:]
-    return clip(" […] ".join(shown), SHOWN_OUTPUT)
-
-
-def measurements(output: str) -> str:
-    """The largest figures of a run that measured several things, and whether it had nothing to do."""
-    said = _HARNESS_SAYS.sub("", _COLOURED.sub("", output))
-    lines = dict.fromkeys(" ".join(line.split()) for line in said.splitlines())
-    figures = _measurement_lines([line for line in lines if 0 < len(line) <= LONGEST_LINE])
-    idle = [line for line in lines if figures and _DID_NOTHING.match(line)][:1]
-    return clip("; ".join(_BRACKETED.sub("", line) for line in lines if line in figures or line in idle), SHOWN_FIGURES)
-
-
-def _measurement_lines(lines: Iterable[str]) -> list[str]:
-    """For a run that measured several things, the lines with the largest figures; empty if it measured fewer."""
-    found: dict[str, tuple[float, float]] = {}
-    for line in lines:
-        figure = _MEASURED.search(line)
-        if figure and not _NO_ERROR.match(line) and not _GOES_ON.search(line):
-            scale, factor = next(
-                (kind, units[figure["unit"]]) for kind, units in enumerate(UNITS) if figure["unit"] in units
-            )
-            found[line] = scale, float(figure["number"]) * factor
-    # The same words with other figures are progress.
-    if len({_ANY_FIGURE.sub("", line) for line in found}) < FEWEST_FIGURES:
-        return []
-    return sorted(found, key=lambda line: (found[line][0], -found[line][1]))[:MOST_FIGURES]
+    lines = dict.fromkeys(" ".join(line.split()) for line in output.splitlines() if len(line) <= LONGEST_LINE)
+    lines.pop("", None)
+    shown = [line for line in lines if _TOTAL.search(line)] or list(lines)
+    return clip(" […] ".join(shown[-MOST_LINES:]), SHOWN_OUTPUT)
 
 
 def seen_lines(output: str) -> list[str]:

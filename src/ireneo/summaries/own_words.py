@@ -8,11 +8,10 @@ user inside tool results are found as well, and what they choose from a list of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import OwnWords
@@ -478,30 +477,13 @@ def is_options(line: Line) -> bool:
     return line.text.startswith(LIST)
 
 
-class UserChoice(Struct, frozen=True, kw_only=True):
-    """An option that the user chose by number from those that the agent offered."""
-
-    line: Line
-    offered: int
-    """The position of the message that offers them."""
-    options: tuple[str, ...]
-    """The beginning of each option."""
-    rejected: tuple[str, ...]
-    """The beginnings of options that were not chosen."""
-    explained: tuple[str, ...] = ()
-    """The whole text of these in the list."""
-
-
-def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequence[Line]]) -> list[UserChoice]:
-    """The options that user messages among `parts` chose by number, right after they were offered.
-
-    `lines` are the strategy lines of each block, by its id.
-    """
-    out: list[UserChoice] = []
+def find_choices(parts: Sequence[Summary | Message]) -> list[Line]:
+    """The options that user messages among `parts` chose by number, right after they were offered."""
+    out: list[Line] = []
     offered: Line | None = None
     for part in parts:
         if isinstance(part, Summary):
-            offered = next((line for line in reversed(lines.get(part.id, ())) if is_options(line)), None)
+            offered = next((line for line in reversed(part.lines("strategy")) if is_options(line)), None)
         elif part.role == "user" and part.draft.origin == "spoken":
             choice = _chosen_option(part, offered) if offered is not None else None
             out += [choice] if choice else []
@@ -509,7 +491,7 @@ def find_choices(parts: Sequence[Summary | Message], lines: Mapping[str, Sequenc
     return out
 
 
-def _chosen_option(message: Message, offered: Line) -> UserChoice | None:
+def _chosen_option(message: Message, offered: Line) -> Line | None:
     text = " ".join(message.text.split())
     if len(text) > LONGEST_CHOICE:
         return None
@@ -518,24 +500,14 @@ def _chosen_option(message: Message, offered: Line) -> UserChoice | None:
     named = first or _REFERS.search(text)
     numbers = list(dict.fromkeys(CHOICE.findall(named[0].upper()))) if named else []
     asked = f"I asked: “{offered.subject}” " if offered.subject else ""
-    sources = (*offered.sources, message.id)
     told = "; ".join(f"{each}: {options[each]}" for each in numbers if each in options)
     if not told:
         return None
-    begun = {number: said[:_BEGINNING].partition(": ")[0].rstrip(" .…").casefold() for number, said in options.items()}
-    return UserChoice(
-        line=Line(
-            text=f"{asked}The user {'chose' if first else 'meant'} {told}",
-            weight=CHOSEN,
-            position=message.position,
-            sources=sources,
-        ),
-        offered=offered.position,
-        options=tuple(begun.values()),
-        rejected=tuple(
-            said for number, said in begun.items() if first and number not in numbers and len(said) >= _TELLING
-        ),
-        explained=tuple(said.casefold() for number, said in options.items() if first and number not in numbers),
+    return Line(
+        text=f"{asked}The user {'chose' if first else 'meant'} {told}",
+        weight=CHOSEN,
+        position=message.position,
+        sources=(*offered.sources, message.id),
     )
 
 
@@ -549,26 +521,3 @@ _REFERS = lazy_re(
     re.I,
 )
 """A reference to items of a list by their numbers."""
-_BEGINNING, _TELLING = 40, 8
-"""How many characters of an option identify a line about it, and the fewest that suffice."""
-_BEFORE_OPTION = lazy_re(r"[\s:;,(–—-]*(?:\(?\b[1-9A-F]\b[.):]*)?[\s:;,–—-]*$", re.I)
-_LEAD_WORDS = 3
-
-
-def without_rejected(lines: Sequence[Line], choices: Sequence[UserChoice]) -> list[Line]:
-    """Remove the options that the user did not choose from `lines`; a line that lists them keeps its introduction."""
-    out: list[Line] = []
-    for line in lines:
-        said = line.text.casefold()
-        of_line = [each for each in choices if each.offered == line.position and not is_options(line)]
-        choice = next((each for each in of_line if any(option in said for option in each.rejected)), None)
-        if choice is None:
-            # A sentence about an option that was not chosen means nothing without it.
-            bare = said.rstrip(".")
-            if not any(len(bare) >= _TELLING and bare in each for choice in of_line for each in choice.explained):
-                out.append(line)
-            continue
-        begins = min(said.index(option) for option in choice.options if option and option in said)
-        lead = _BEFORE_OPTION.sub("", line.text[:begins])
-        out += [replace(line, text=lead)] if len(lead.split()) >= _LEAD_WORDS else []
-    return out

@@ -6,23 +6,18 @@ It has a line for each subject, of which the newest one in several blocks is val
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from posixpath import dirname
 
 from msgspec.structs import replace
 
-from ireneo.language.files import topic
-from ireneo.language.topics import Prose
 from ireneo.log.calls import known_failed, without_reminders
-from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import CHECK, SHORT, discarded_files, includes_command, is_wider_command, removed_paths
 from ireneo.summaries.outputs import error_lines, shorten_output, total_lines
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, tasks_of
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, tasks_of
 from ireneo.summaries.summary import Line
-
-_PROSE = topic(Prose)
 
 WORTH = 6.0
 """The weight of a line of the state, which is needed first."""
@@ -38,29 +33,18 @@ SINCE_COMMIT = "Changed, and no commit seen since: "
 MOST_CHECKS = 4
 TOTALS = 120
 """The maximum number of characters of the totals of a failed check."""
-SAID_CHARACTERS = 120
-"""The maximum number of characters of the agent's words about its checks."""
 MOST_FILES = 12
 MOST_SINCE = 3
 UNCOMMITTED = 4.0
 """The weight of the files that were changed since the last commit."""
 MOST_LISTED = 24
 MOST_TASKS = 24
-SEEN_LAST = 1.0
-"""The weight of the files that were read last, which readers marked as useless."""
 MOST_LOGGED = 3
 """How many commits of a log are shown at most."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
-REMOTE, STASH, HEAD = "remote", "stash", "head"
-COMMITTED, REWRITTEN = "committed ", "rewritten"
-AMENDS, IN_COMMIT = (("amended", 1),), (("committed", 1),)
-EARLIER = "Committed before: "
-MOST_EARLIER, TITLE = 4, 60
-"""How many commits before the last one are shown, and with how many characters of their titles."""
+STASH, HEAD, COMMITTED = "stash", "head", "committed "
+IN_COMMIT = (("committed", 1),)
 ADDED, REMOVED_PATH, TASK = "added ", "removed ", "task #"
-READ = "read "
-PASSES = "passes"
-"""The subject of the agent's last words about its checks."""
 LISTED = "listed"
 """The subject of what version control listed as changed; earlier changes that are not listed are gone."""
 
@@ -71,11 +55,6 @@ _COMMITTED = lazy_re(
 _PUSHED = lazy_re(
     r"^[ \t]*+(?:[+*=][ \t]++)?(?:(?P<range>[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40})|\[[a-z ]{1,20}\])[ \t]++"
     r"(?P<what>\S{1,200}[ \t]*+->[ \t]*+\S{1,200})(?P<forced> \(forced update\))?",
-    re.MULTILINE,
-)
-_APART = lazy_re(
-    r"^Your branch (?:is (?P<how>ahead of|behind) '(?P<other>[^'\n]{1,200})' by (?P<many>\d+) commits?"
-    r"|and '(?P<parted>[^'\n]{1,200})' have diverged|is up to date with ')",
     re.MULTILINE,
 )
 _STASHED = lazy_re(r"^Saved working directory and index state (?P<what>.{1,160})", re.MULTILINE)
@@ -100,51 +79,34 @@ _ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp\b|/private/|/var/folder
 """A temporary repository."""
 _WAS_RESET = "Shell cwd was reset to "
 """Part of the output of a command that left the project's folder."""
-_MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
 _VERSION_COMMAND = lazy_re(r"(?:^|[\s;&|(])(?:git|gh)\s")
+_MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
 _SCRATCH = ("/tmp/", "/var/folders/", "/private/")
-_SELDOM_WORK = lazy_re(r"/\.\w+/")
-"""Hidden folders, such as an agent's own, seldom contain files of the work."""
-AT = " @ "
-"""In the subject of a line, precedes the folder that it is about."""
-MOST_AT_HOME = 2 / 3
-"""The project's folder contains at least this share of the changed and read files."""
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
-def state_lines(done: Sequence[Step], messages: Sequence[Message] = ()) -> list[Line]:
-    """The state of the work after `done`, the newest line of each subject.
-
-    The `messages` are searched for the agent's words that the checks pass.
-    """
+def state_lines(done: Sequence[Step]) -> list[Line]:
+    """The state of the work after `done`, the newest line of each subject."""
     out: dict[str, Line] = {}
+    seen = (step.action.subject for step in done if step.action.kind in (*CHANGES, "read"))
+    touched = [path for path in seen if path.startswith("/") and not path.startswith(_SCRATCH)]
     for place, step in enumerate(done):
-        for line in _state_of_step(step):
+        for line in _state_of_step(step, touched):
             out.pop(line.subject, None)
             out[line.subject] = line
         for path in discarded_files(done, place):
             # An empty line overrides the earlier one, also in deeper blocks.
             out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
-    return standing_state([*out.values(), *_claimed_passes(done, messages)])
+    return standing_state(out.values())
 
 
-def _claimed_passes(done: Sequence[Step], messages: Sequence[Message]) -> Iterator[Line]:
-    """The agent's last words that its checks pass, unless what it ran right before failed."""
-    for message in reversed(messages):
-        if message.role != "assistant" or message.draft.origin != "spoken" or message.draft.calls:
-            continue
-        said = next(
-            (
-                each
-                for each in sentences(message.text)
-                if _PROSE.passes.search(each) and not _PROSE.passes_not.search(each)
-            ),
-            "",
-        )
-        ran = [step for step in done if step.position < message.position and step.action.shell]
-        if said and not (ran and ran[-1].failed):
-            yield Line(text=said, subject=PASSES, weight=LESS, position=message.position, sources=(message.id,))
-            return
+def _is_elsewhere(step: Step, touched: Sequence[str]) -> bool:
+    """Whether a command ran in a temporary folder, or in one apart from all files that were `touched`."""
+    if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
+        return True
+    moved = [f"{found['folder'].rstrip('/')}/" for found in _MOVED.finditer(step.command)]
+    near = (path.startswith(moved[-1]) or moved[-1].startswith(f"{dirname(path)}/") for path in touched if moved)
+    return bool(moved and touched) and not any(near)
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:
@@ -154,7 +116,10 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
         out.pop(line.subject, None)
         out[line.subject] = line
     listed = out[LISTED].position if LISTED in out else -1
-    commits = sorted({line.position for line in out.values() if line.subject.startswith((COMMITTED, COMMIT))})
+    made = (
+        line for line in out.values() if line.subject.startswith(COMMITTED) or (line.subject == COMMIT and line.text)
+    )
+    commits = sorted({line.position for line in made})
     added = [line for line in out.values() if line.subject.startswith(ADDED)]
     removed = [line for line in out.values() if line.subject.startswith(REMOVED_PATH)]
 
@@ -202,20 +167,15 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     What the shown messages themselves say (`live`), and what that outdates, is left out. With `narrow`, paths are
     shortened.
     """
-    lines, shown_there = standing_state(_of_this_repository([*told, *live])), {line.position for line in live}
+    lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
     files = _without_repeats([line for line in lines if line.subject.startswith(CHANGED) and line.text])
-    said = next((line for line in lines if line.subject == PASSES), None)
     checks = _current_checks([line for line in lines if line.subject.startswith(CHECK)])
-    checks = [_with_later_claim(line, said) if said else line for line in checks]
     checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
     kept = [
         line
         for line in lines
-        if line.text
-        and not line.subject.startswith((CHANGED, CHECK, READ, PASSES, COMMITTED, REWRITTEN, TASK))
-        and line.position not in shown_there
+        if line.text and not line.subject.startswith((CHANGED, CHECK, TASK)) and line.position not in shown_there
     ]
-    kept = [*_earlier_commits(lines, shown_there), *(_with_current_hash(line, lines) for line in kept)]
     commit = next((line for line in kept if line.subject == COMMIT), None)
     kept = [line for line in kept if line.subject != BRANCH or commit is None or not _names_branch(commit, line)]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
@@ -258,76 +218,12 @@ def _grouped_tasks(lines: Sequence[Line]) -> list[Line]:
     return out
 
 
-def _last_rewrite(lines: Iterable[Line]) -> int:
-    """The position at which commits last got other hashes; negative for none."""
-    return max((line.position for line in lines if line.subject == REWRITTEN), default=-1)
-
-
-def _with_current_hash(line: Line, lines: Iterable[Line]) -> Line:
-    """The last commit, without a hash that a rebase changed."""
-    found = _LAST_COMMIT.match(line.text) if line.subject == COMMIT and line.position <= _last_rewrite(lines) else None
-    if found is None:
-        return line
-    return replace(line, text=f"Last commit{found['rest']} (not {found['hash']} any more: the history was rewritten)")
-
-
 def recorded_text_of(shown: str) -> str:
     """Find the text of a shown line of the state in its record: the line itself, or a part of it."""
     shown = shown.partition(SINCE_CHECK)[0]
     if shown.startswith(SINCE_COMMIT):
         return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
-    if shown.startswith(EARLIER):
-        return shown.removeprefix(EARLIER).rpartition("; ")[2].rstrip(".")
-    renamed = _NOT_ANY_MORE.fullmatch(shown)
-    return f"Last commit {renamed['hash']}{renamed['rest']}" if renamed else shown
-
-
-_NOT_ANY_MORE = lazy_re(r"Last commit(?P<rest> on .*) \(not (?P<hash>[0-9a-f]{7,40}) any more: .*\)")
-_LAST_COMMIT = lazy_re(r"Last commit (?P<hash>[0-9a-f]{7,40})(?P<rest>.*)")
-
-
-def _earlier_commits(lines: Sequence[Line], shown_there: Container[int]) -> list[Line]:
-    """The commits before the last one in one line, without their hashes if these were changed since."""
-    made: list[Line] = []
-    for line in lines:
-        if line.subject.startswith(COMMITTED):
-            made = [*(made[:-1] if line.verbs == AMENDS else made), line]
-    rewritten = _last_rewrite(lines)
-    earlier = [line for line in made[:-1] if line.position not in shown_there]
-    told = [
-        line.text.partition(" ")[2] if line.position <= rewritten else line.text for line in earlier[-MOST_EARLIER:]
-    ]
-    if not told:
-        return []
-    more = f"{len(earlier) - len(told)} others; " if len(earlier) > len(told) else ""
-    return [replace(earlier[-1], text=f"{EARLIER}{more}{'; '.join(told)}.", subject=EARLIER, weight=LESS + 1)]
-
-
-def _of_this_repository(lines: Sequence[Line]) -> list[Line]:
-    """The lines without those that a command printed about another repository."""
-    home = _work_folder(lines)
-    out: list[Line] = []
-    for line in lines:
-        subject, _, folder = line.subject.partition(AT)
-        if not folder or not home or _is_in_folder(folder, home) or _is_in_folder(home, folder):
-            out.append(replace(line, subject=subject) if folder else line)
-    return out
-
-
-def _work_folder(lines: Iterable[Line]) -> str:
-    """The deepest folder that contains most of the changed and read files; empty if that is unclear."""
-    held: Counter[str] = Counter()
-    files = 0
-    named = {line.subject for line in lines if line.subject.startswith((CHANGED, READ)) and AT not in line.subject}
-    for path in (subject.partition(" ")[2] for subject in named):
-        if path.startswith("/") and not path.startswith(_SCRATCH) and not _SELDOM_WORK.search(path):
-            files += 1
-            held.update(folder for folder in accumulate(path.split("/")[:-1], "{}/{}".format) if folder.strip("/"))
-    return max((folder for folder, times in held.items() if times >= files * MOST_AT_HOME), key=len, default="")
-
-
-def _is_in_folder(path: str, folder: str) -> bool:
-    return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+    return shown
 
 
 def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
@@ -338,14 +234,6 @@ def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     more = f" and {len(since) - MOST_SINCE} more" if len(since) > MOST_SINCE else ""
     text = f"{check.text}{SINCE_CHECK}{', '.join(since[-MOST_SINCE:])}{more}."
     return replace(check, text=text, weight=check.weight * STALE)
-
-
-def _with_later_claim(check: Line, said: Line) -> Line:
-    """A failed check with the agent's later words that everything passes."""
-    if check.weight < FAILS or check.position > said.position:
-        return check
-    text = f"{check.text.rstrip('.')}; later I said: “{clip(said.text, SAID_CHARACTERS)}”"
-    return replace(check, text=text, weight=check.weight * STALE, sources=(*check.sources, *said.sources))
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
@@ -458,7 +346,7 @@ def _staged_paths(step: Step) -> Iterator[Line]:
         yield step.line("", LESS, subject=ADDED)
 
 
-def _state_of_step(step: Step) -> Iterator[Line]:
+def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
         if not step.failed and not action.subject.startswith(_SCRATCH):
@@ -467,8 +355,7 @@ def _state_of_step(step: Step) -> Iterator[Line]:
         yield from _task_list(step)
     elif action.kind == "use":
         yield from _single_task(step)
-    elif action.kind == "read" and not step.failed:
-        yield step.line(action.subject, SEEN_LAST, subject=f"{READ}{action.subject}")
+
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not (step.failed or step.has_unknown_end)):
             came = _check_outcome(step, step.cleaned_output)
@@ -477,14 +364,13 @@ def _state_of_step(step: Step) -> Iterator[Line]:
                 FAILS if step.failed else WORTH,
                 subject=f"{CHECK}{action.subject}",
             )
-        if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
+        if _is_elsewhere(step, touched):
             return
         if not step.failed:
             yield from (step.line("", LESS, subject=f"{REMOVED_PATH}{path}") for path in removed_paths(step))
             yield from _staged_paths(step)
-        moved = [found["folder"] for found in _MOVED.finditer(step.command)]
-        for line in (*(_failed_commit(step) if step.failed else _version_control_lines(step)), *_missing_work(step)):
-            yield replace(line, subject=f"{line.subject}{AT}{moved[-1]}") if moved else line
+        yield from _failed_commit(step) if step.failed else _version_control_lines(step)
+        yield from _stashed_work(step)
 
 
 def _failed_commit(step: Step) -> Iterator[Line]:
@@ -504,19 +390,17 @@ def _version_control_lines(step: Step) -> Iterator[Line]:
     if not _VERSION_COMMAND.search(step.command):
         return  # A script's own repositories say nothing about this one.
     if made := list(_COMMITTED.finditer(output)):
-        for found in made:
-            text = f"{found['hash']} {clip(found['title'].strip(), TITLE)}"
-            line = step.line(text, LESS, subject=f"{COMMITTED}{found['hash']}")
-            yield replace(line, verbs=AMENDS) if "--amend" in step.command else line
         found = made[-1]
+        yield step.line("", LESS, subject=f"{COMMITTED}{found['hash']}")
         yield step.line(
             f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH, subject=COMMIT
         )
         yield step.line(f"On branch {found['branch']}.", LESS, subject=BRANCH)
     elif _COMMIT_COMMAND.search(step.command):
         yield step.line(f"Last commit: `{clip(step.action.subject, 160)}`", WORTH, subject=COMMIT)
-    if _REWRITES.search(step.command) and not _NOT_REWRITTEN.search(output):
-        yield step.line("", LESS, subject=REWRITTEN)
+    elif _REWRITES.search(step.command) and not _NOT_REWRITTEN.search(output):
+        # The last commit may have another hash now.
+        yield step.line("", LESS, subject=COMMIT)
     if _LOG_COMMAND.search(step.command) and (logged := _log_entries(output)):
         which = "newest commits" if len(logged) > 1 else "newest commit"
         yield step.line(f"The {which} that `git log` showed: {'; '.join(logged)}", LESS + 1, subject=HEAD)
@@ -537,31 +421,19 @@ def _pushed_commits(output: str, step: Step) -> Iterator[Line]:
         pieces = (found["range"], *found["what"].split(), "(forced)" if found["forced"] else "")
         text = f"Pushed {' '.join(filter(None, pieces))}."
     yield step.line(text, WORTH, subject=SHARED)
-    yield step.line("", LESS, subject=REMOTE)
 
 
-def _missing_work(step: Step) -> Iterator[Line]:
-    """Work that version control reported as missing in the branch or the remote one, even if a command failed."""
-    output = without_reminders(step.output)
+def _stashed_work(step: Step) -> Iterator[Line]:
+    """Work that was put aside, even if a command failed; an empty line overrides the earlier one."""
     if not _VERSION_COMMAND.search(step.command):
         return
-    if found := _STASHED.search(output):
+    if found := _STASHED.search(step.output):
         yield step.line(f"A stash was made: {found['what'].strip()}.", WORTH, subject=STASH)
-    elif _UNSTASHED.search(output):
+    elif _UNSTASHED.search(step.output):
         yield step.line("", LESS, subject=STASH)
-    elif _STASH_KEPT in output:
-        yield step.line(
-            f"`{clip(step.action.subject, SHORT)}` ran into conflicts: the stash entry was kept.", WORTH, subject=STASH
-        )
-    if found := _APART.search(output):
-        if found["how"]:
-            many = found["many"]
-            said = f"{found['how']} {found['other']} by {many} commit{'s' if many != '1' else ''}"
-        else:
-            said = f"diverged from {found['parted']}" if found["parted"] else ""
-        # An empty line overrides the earlier one.
-        text = f"The branch was {said} when version control last said so." if said else ""
-        yield step.line(text, LESS + 1, subject=REMOTE)
+    elif _STASH_KEPT in step.output:
+        said = f"`{clip(step.action.subject, SHORT)}` ran into conflicts: the stash entry was kept."
+        yield step.line(said, WORTH, subject=STASH)
 
 
 def _log_entries(output: str) -> list[str]:

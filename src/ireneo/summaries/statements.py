@@ -85,15 +85,11 @@ _EMPHASIS = lazy_re(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]{1,300})(?<=\S)\*\*(?![\w*]
 class _ProseReader:
     """Reads prose line by line, keeping the current introduction, and short items until they fill a statement."""
 
-    def __init__(self, *, led: bool = False, judges: bool = False) -> None:
+    def __init__(self, *, led: bool = False) -> None:
         self.led = led
-        """Whether references back are shown with the text they refer to, and bare labels with their headings."""
-        self.judges = judges
-        """Whether some items are marked as good and others as lacking something, as in a review."""
+        """Whether references back are shown with the text they refer to."""
         self.lead = ""
         self.heading = ""
-        self.topic = ""
-        """The last heading that is not a bare label, such as "Pros"."""
         self.before = ""
         """The last sentence under the heading."""
         self.label = ""
@@ -116,9 +112,7 @@ class _ProseReader:
         elif (heading := _HEADING.match(line)) is not None:
             yield from self.flush()
             self.above, self.last, self.label = [], (0, ""), ""
-            title = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
-            self.lead = self.heading = self._with_topic(title)
-            self.topic = self.topic if _SAYS.labels.match(title) else title
+            self.lead = self.heading = _EMPHASIS.sub(r"\1", heading["hashes"] or heading["bold"]).strip(" #:")
             self.before = ""
         elif (row := _ROW.match(line)) is not None:
             cells = [each.strip() for each in _EMPHASIS.sub(r"\1", row["cells"]).split("|")]
@@ -130,7 +124,7 @@ class _ProseReader:
             label = _ITEM_LABEL.match(item["item"])
             if label and (not self.label or not line[0].isspace()):
                 self.label = label["label"]
-            said = self._with_topic(_EMPHASIS.sub(r"\1", item["item"]).strip())
+            said = _EMPHASIS.sub(r"\1", item["item"]).strip()
             yield from self._nest(len(line) - len(line.lstrip()), said)
             yield from self._add_item(said)
         else:
@@ -144,15 +138,13 @@ class _ProseReader:
                 if before and _UNSURE.match(lead):
                     # The subject of "it could be" is in the sentence before.
                     lead = f"{before.pop()} {lead}"
-                self.lead = self._with_topic(lead)
+                self.lead = lead
                 yield from _join_fragments(before)
             else:
                 self.lead = ""
                 told = list(_join_fragments(sentences(said.lstrip("> "))))
                 if told and self.led and _NAMELESS.match(told[0]):
                     told[0] = self._with_antecedent(told[0])
-                elif told:
-                    told[0] = self._with_topic(self._after_its_heading(told[0]))
                 self.before = told[-1] if told else self.before
                 yield from told
 
@@ -203,12 +195,6 @@ class _ProseReader:
         lead = self.lead.rstrip(" :.")
         return self.led and 0 < len(lead) <= LONGEST_TOPIC and not (_SAYS.empty.match(lead) or _NAMELESS.match(lead))
 
-    def _with_topic(self, said: str) -> str:
-        """Put a statement with a bare label, such as "Pros: it is short", after the heading that names its subject."""
-        if not (self.led and self.topic and _SAYS.labels.match(said)) or said.startswith(self.topic):
-            return said
-        return clip(f"{clip(self.topic, LONGEST_TOPIC)} — {said}", LONGEST)
-
     def _with_antecedent(self, said: str) -> str:
         """Put a sentence that refers back after the sentence before it or the heading above it."""
         if self.before and len(self.before) <= LONGEST_LEAD and not self.before.endswith("?"):
@@ -216,19 +202,8 @@ class _ProseReader:
         about = self.label or self.heading
         return clip(f"{about}: {said}", LONGEST) if about else said
 
-    def _after_its_heading(self, said: str) -> str:
-        """Put the first sentence under a heading after it if the heading names what the sentence doesn't."""
-        if not self.led or self.before or not self.heading:
-            return said
-        names = artifacts(self.heading)
-        if not names or any(name in said for name in names):
-            return said
-        return clip(f"{self.heading}: {said}", LONGEST)
-
     def _add_item(self, item: str) -> Iterator[str]:
         item = _BROKEN_OFF.sub("", item)
-        if self.led and _only_praises(item, marked=self.judges):
-            return
         long = len(item) > SHORT_ITEM
         if long or sum(map(len, self.items)) + len(item) > GROUPED:
             yield from self.flush()
@@ -252,61 +227,16 @@ def _row_text(cells: Sequence[str], head: Sequence[str]) -> str:
     )
 
 
-_LABELLED_TWICE = lazy_re(r"^(?P<label>[^\W\d][\w /-]{1,40}?)\s?[:—–-]\s+(?=(?P=label)\s?:)", re.IGNORECASE)
-"""A label before a statement that begins with the same label."""
-
-
-_TITLED = lazy_re(
-    r"^(?:#{1,6}\s+\**(?P<hashed>\d{1,2})[.):]\s+\**(?P<title>[^*\n]{4,120}?)\**"
-    r"|\**(?P<number>\d{1,2})[.)]\s+\*{0,2}(?<=[*\s])(?P<bold>[^*\n]{4,120}?):?\*\*(?::?\s.*)?)\s*$"
-)
-FEWEST_TITLES, LONGEST_TITLE = 3, 90
-LINES_APART = 3
-"""Titles introduce sections if they are this many lines apart on average; closer ones are ordinary items."""
-
-
-def _title_statements(lines: Sequence[str]) -> dict[int, str]:
-    """The numbered titles of adjacent sections as one statement, by the index of the first."""
-    out: dict[int, str] = {}
-    found: list[tuple[int, str]] = []
-    heading = above = ""
-    for place, line in enumerate(lines):
-        titled, headed = _TITLED.match(line), _HEADING.match(line)
-        if titled:
-            number = int(titled["hashed"] or titled["number"])
-            title = clip((titled["title"] or titled["bold"]).strip(" *:."), LONGEST_TITLE)
-            if number == 1:
-                found, above = [], heading
-            if number == len(found) + 1:
-                found.append((place, title))
-            if len(found) >= FEWEST_TITLES and place - found[0][0] >= LINES_APART * (len(found) - 1):
-                listed = "; ".join(f"{order}. {title}" for order, (_, title) in enumerate(found, 1))
-                out[found[0][0]] = clip(f"{above}: {listed}" if above else listed, LONGEST)
-        elif headed:
-            heading = _EMPHASIS.sub(r"\1", headed["hashes"] or headed["bold"]).strip(" #:")
-            found = found if line.startswith("####") else []
-    return out
-
-
 def prose(text: str, *, led: bool = False) -> Iterator[str]:
     """The sentences, list items and table rows of `text` in order, each on one line.
 
-    Of code blocks only short ones with an introduction are kept. A label that is repeated right after it is kept once.
-    With `led`, a paragraph that refers back follows the sentence before it or the heading above it.
+    Of code blocks only short ones with an introduction are kept. With `led`, a paragraph that refers back follows the
+    sentence before it or the heading above it.
     """
-    for statement in _statements_in(text, led=led):
-        yield _LABELLED_TWICE.sub("", statement)
-
-
-def _statements_in(text: str, *, led: bool) -> Iterator[str]:
-    outline = _ProseReader(led=led, judges=led and bool(_BAD_MARK.search(text)))
+    outline = _ProseReader(led=led)
     block: list[str] | None = None
     held = ""
-    lines = text.splitlines()
-    titles = _title_statements(lines) if led else {}
-    for place, line in enumerate(lines):
-        if place in titles:
-            yield titles[place]
+    for line in text.splitlines():
         if _FENCE.match(line):
             yield from outline.read(held)
             if block is not None:
@@ -447,10 +377,6 @@ _INTENT = lazy_re(lambda: rf"^(?:THOUGHT:|{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of
 
 
 _NAMELESS = lazy_re(lambda: rf"^(?:{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of(_SAYS.nameless)}\b", re.IGNORECASE)
-_GOOD_MARK, _BAD_MARK = (
-    lazy_re(r"[✅✓✔👍☑]"),
-    lazy_re(r"^[ \t]*+(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*+)?[⚠❌❗❓🔴🟡🟠]", re.MULTILINE),
-)
 _UNSURE = lazy_re(lambda: rf"^(?:{any_of(_SAYS.lead)}[,.!]?\s+)*{any_of(_SAYS.unsure)}\b", re.IGNORECASE)
 
 
@@ -481,13 +407,6 @@ def _lacks_subject(said: str) -> bool:
 def _only_reports_success(said: str) -> bool:
     """Whether a short sentence only says that the checks pass, which the state of the work shows."""
     return len(said.split()) <= ENOUGH_WORDS and bool(_SAYS.passes.search(said)) and not _VALUE.search(said)
-
-
-def _only_praises(said: str, *, marked: bool) -> bool:
-    """Whether an item only says that something is good; `marked`: a mark may say that."""
-    cues = _count_cues(said)
-    good = _SAYS.praise.match(said) or (marked and _GOOD_MARK.match(said))
-    return bool(good) and not (cues["reason"] or cues["contrast"])
 
 
 def prose_worth(said: str) -> float:

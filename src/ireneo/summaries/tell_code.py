@@ -5,12 +5,10 @@ A name weighs by how likely it is to be needed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import artifacts
 from ireneo.log.calls import without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import discarded_files
@@ -24,7 +22,7 @@ from ireneo.summaries.statements import (
     is_explained,
 )
 from ireneo.summaries.steps import CHANGES, Step, clip
-from ireneo.summaries.summary import Line, SectionName
+from ireneo.summaries.summary import Line
 
 WRITTEN_PROSE = 0.3
 """Factor for documents that the agent wrote, which can be read again."""
@@ -41,20 +39,10 @@ MOST_SEEN = 64
 PLAIN = 0.5
 BARE = 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
-TELLING = 2.0
-"""Removed code is reported if its worth was greater."""
 GONE = 1.5
 """Weight of a definition that was removed."""
-LONGEST_GONE = 200
-"""The maximum number of characters of code that was taken out."""
-TAKEN_OUT = 0.5
-"""Factor for code that was taken out."""
-BECAME = 0.6
-"""Weight of a signature that was changed."""
 OF_CHANGES, FLAT = 1.5, 0.7
 """Factor and power for the weight of changes: long, weighty ones are asked for only slightly more often than others."""
-LONGEST_CHANGE = 120
-"""A line of which more than this many characters changed was written anew."""
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst", ".adoc")
 REMOVED = "removed `"
 SEARCHED_FOR = "searched for "
@@ -62,7 +50,6 @@ SEARCHES = (SEARCHED_FOR, "`")
 """Beginnings of the subject of what a search found."""
 _WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
 _CLOSER = lazy_re(r"^\W*$")
-_PIECE = lazy_re(r"\w+|\s+|.")
 
 
 def change_lines(done: Sequence[Step]) -> Iterator[Line]:
@@ -93,28 +80,20 @@ def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
         share = tests if _is_test(path) else 1.0
         for each in code_statements(added, fresh={line.strip() for line in fresh}):
             yield step.line(each.text, each.worth * share, subject=path)
-        yield from _replaced_signatures(step, surviving_lines(removed, added), fresh, share)
-        if removed and added:
-            moved = [line for other in done if other.action.subject == path for line in other.action.added.splitlines()]
-            yield from _removed_passage(step, removed, moved, share)
         kept = _signatures(added)
         for name, line in _signatures(surviving_lines(removed, added)).items():
-            if name in kept:
-                continue
-            renamed = next((other for other in kept if kept[other].strip() == line.strip().replace(name, other)), "")
-            said = f"`{name}` is called `{renamed}` now" if renamed else ""
-            said = said or f"{REMOVED}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`"
-            yield step.line(said, GONE, subject=path)
+            was = f"`{name}` was `" if name in kept else REMOVED
+            yield step.line(f"{was}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", GONE, subject=path)
 
 
 REPLACED_CODE = "replaced_code"
 """The section of removed lines of code. It is never shown, but says which lines of earlier blocks are outdated."""
 KEPT_GONE = 0.15
+REPLACED, REPLACED_MARK = 0.7, " (changed later)"
+REPLACED_SHARE = 0.15
+"""The share of a passage that later changes must have taken out for it to be marked."""
 LEAST_GONE, MOST_GONE = 20, 120
 """Shorter lines of code occur in many places; of longer ones the beginning is kept."""
-REPLACED, REPLACED_MARK, PARTLY_MARK = 0.7, " (replaced later)", " (partly replaced later)"
-MOSTLY, PARTLY = 0.5, 0.15
-"""The shares of a passage with which it is gone, and partly gone."""
 WITHIN = "\t"
 """Between the file and the function in which a line of code was taken out."""
 
@@ -154,7 +133,7 @@ class RemovedCode:
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
         known = self._of.get(line.subject, ()) if line.subject else ()
-        if not known or line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, PARTLY_MARK)):
+        if not known or line.text.startswith(REMOVED) or line.text.endswith(REPLACED_MARK):
             return line
         told = _WITHIN.match(line.text)
         text = told["code"] if told else line.text
@@ -167,56 +146,14 @@ class RemovedCode:
             # The same line may stand in another function as well.
             and (not place or each.subject.partition(WITHIN)[2] in ("", place))
         }
-        share = sum(map(len, out)) / max(len(text), 1)
-        if share < PARTLY:
+        if sum(map(len, out)) < REPLACED_SHARE * len(text):
             return line
-        mark = REPLACED_MARK if share >= MOSTLY else PARTLY_MARK
-        return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2))
-
-
-def _replaced_signatures(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
-    """The signatures that a change replaced."""
-    before = _signatures(removed)
-    for name, line in _signatures(added).items():
-        if name in before and (said := _difference(before[name], line)):
-            yield step.line(f"`{name}`: {said}", BECAME * share, subject=step.action.subject)
-
-
-def _removed_passage(step: Step, removed: Sequence[str], added: Sequence[str], share: float) -> Iterator[Line]:
-    """The most telling passage that a change removed together with most of the names in the passage."""
-    gone = {line.strip() for line in surviving_lines(removed, added)}
-    still = frozenset(artifacts("\n".join(added)))
-    best: Line | None = None
-    for each in code_statements(removed, fresh=gone):
-        names = frozenset(artifacts(each.text))
-        found = _WITHIN.match(each.text)
-        if not found or each.worth <= TELLING or len(names - still) <= len(names) / 2:
-            continue
-        where = f" in {found['place']}" if found["place"] else ""
-        text = f"{REMOVED}{clip(found['code'], LONGEST_GONE)}`{where}"
-        line = step.line(text, each.worth * TAKEN_OUT * share, subject=step.action.subject)
-        best = line if best is None or line.weight > best.weight else best
-    if best is not None:
-        yield best
+        return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
 
 
 def _signatures(lines: Iterable[str]) -> dict[str, str]:
     """The lines that define a function, by its name."""
     return {name: line for line in lines if "(" in line and (name := defined_name(line))}
-
-
-def _difference(old: str, new: str) -> str:
-    """The part of a line that a change replaced, and the new part; empty if most of the line is new."""
-    one, other = (_PIECE.findall(" ".join(line.split()).rstrip(" {:,;")) for line in (old, new))
-    start = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
-    pairs = zip(reversed(one[start:]), reversed(other[start:]), strict=False)
-    end = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-    was, now = ("".join(each[start : len(each) - end]).strip(" ,") for each in (one, other))
-    if not (was or now) or max(len(was), len(now)) > LONGEST_CHANGE or "`" in f"{was}{now}":
-        return ""
-    if not now:
-        return f"without `{was}` now"
-    return f"with `{now}` now" if not was else f"`{was}` became `{now}`"
 
 
 def _is_code(path: str) -> bool:
@@ -266,20 +203,6 @@ def _removed_by(later: Sequence[Step]) -> list[str]:
         if step.action.kind in CHANGES and not step.failed
         for line in surviving_lines(step.action.removed.splitlines(), step.action.added.splitlines())
         if line.strip() and not _CLOSER.match(line)
-    ]
-
-
-def without_removed(kept: Mapping[SectionName, Sequence[Line]]) -> list[Line]:
-    """The findings without those about code that was removed later."""
-    gone: dict[str, int] = {}
-    for line in kept.get("artifacts", ()):
-        if line.text.startswith(REMOVED) and (name := defined_name(line.text.removeprefix(REMOVED))):
-            gone[f"{line.subject} {name}"] = line.position
-    return [
-        line
-        for line in kept.get("discoveries", ())
-        if not (line.subject and (found := _WITHIN.match(line.text)))
-        or gone.get(f"{line.subject} {found['place'] or defined_name(found['code'])}", -1) < line.position
     ]
 
 

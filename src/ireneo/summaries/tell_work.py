@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import quote_instructions
 from ireneo.log.calls import user_commands, without_reminders
-from ireneo.log.message import Call, Message, is_own_block, messages_without_recalled, without_recalled
+from ireneo.log.message import Call, Message, is_own_block, messages_without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
     approach_of_step,
+    changed_files,
     dead_ends,
     is_overturned,
     last_successes,
@@ -25,7 +26,6 @@ from ireneo.summaries.outcomes import (
 from ireneo.summaries.outputs import (
     SHOWN_OUTPUT,
     error_lines,
-    measurements,
     report_in,
     shorten_output,
 )
@@ -41,7 +41,6 @@ from ireneo.summaries.own_words import (
     options_line,
     refers_to_list,
     without_diffs,
-    without_rejected,
 )
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
@@ -51,8 +50,6 @@ from ireneo.summaries.steps import (
     ActionKind,
     Step,
     clip,
-    normalise_error,
-    sentences,
     short_path,
     steps,
     understand,
@@ -67,13 +64,10 @@ from ireneo.summaries.tell_code import (
     findings,
     heaviest_lines,
     removed_lines,
-    without_removed,
 )
 
 RULED = 10.0
 """Weight of the user's words."""
-OFTEN = 4
-"""If at least this many of the user's lines have the same words, only the first and the last are shown."""
 DETAIL = 5.0
 """Weight added to each sentence after the first in a message of the user; the longer the message, the less."""
 UNDER_WAY = "PARTIAL"
@@ -84,8 +78,6 @@ LEAST = 0.1
 """Lines of less weight are dropped."""
 SAID = 1.0
 """Sentences of the agent of less weight are dropped."""
-ANSWERED = 1.3
-"""Factor for what the user approved by a short answer."""
 FEW_WORDS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
@@ -126,23 +118,14 @@ LONGEST_MOVE = 180
 """The maximum number of characters of a command that moves something, whose destination is at its end."""
 UNTOLD = 1.0
 """Weight of a failed call whose output doesn't say why."""
-MADE_AFTER_ALL = 1.2
-"""Weight of a change that failed at first."""
 RAN, SAVED = 3.0, 3.0
 """Weights of what a command printed, and of one that saved work."""
 PASSED = 0.6
 """Weight of a check that passed: the status shows the last one."""
-MEASURED = 5.0
-"""Weight of a command whose output has several figures with a unit."""
-EFFECT = 1.8
-"""Weight of a command that moved or removed files without a word."""
 _SAYS_NOTHING = lazy_re(
     r"(?:echo|printf)\b|(?:Task(?:Update|Create|List|Get|Output|Stop)|KillShell|BashOutput|Skill)\b"
 )
 """Calls whose output only repeats their input, or concerns only the agent's program."""
-_UNREAD = lazy_re(r"\bread\b|\bmodified since\b", re.IGNORECASE)
-"""Why an edit failed: the tool wants the file to be read first."""
-_HAS_EFFECT = lazy_re(r"(?:^|&&|;|\n)[ \t]*(?:git )?(?:rm|mv)\s(?![^&|;\n]*(?:/tmp/|/T/|\$))")
 BY_USER = 1.5
 """Weight of a command that the user entered themselves."""
 REFUSED = 5.0
@@ -150,7 +133,6 @@ REFUSED = 5.0
 MOST_ACTS = 4
 """The maximum number of acts of one kind in the list of acts."""
 LIMITS: dict[SectionName, int] = {
-    "goal": 1,
     "direction": 40,
     "strategy": 40,
     "operations": 60,
@@ -171,21 +153,20 @@ OTHER_LIMIT = 24
 """The maximum number of lines of a section that another strategy defines."""
 
 
-def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tuple[Section, ...]:
-    """Write the sections of a turn summary of `messages`, in a turn that was opened with `goal`.
+def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section, ...]:
+    """Write the sections of a turn summary of `messages`.
 
     With `ends_turn` the last words are the turn's answer, and the last outcome is the turn's.
     """
-    messages, goal = messages_without_recalled(messages), without_recalled(goal)
+    messages = messages_without_recalled(messages)
     done = [*_steps_without_call(messages), *steps(messages)]
     said = _agent_sentences(messages)
     given_up = dead_ends(done)
-    operations = _without_instructions(_operations(messages, done, {line.subject for line in given_up}))
+    operations = _without_instructions(_operations(done, {line.subject for line in given_up}))
     changes = list(change_lines(done))
     operations, passed = split_resolved_failures(operations, changes)
     return _sections(
         {
-            "goal": [Line(text=clip(" ".join(goal.split()), 400))] if goal.strip() else [],
             "direction": list(_user_answers(done)),
             "strategy": _offered_options(messages, ends_turn=ends_turn),
             "discoveries": [
@@ -203,7 +184,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "artifacts": changes,
             REPLACED_CODE: removed_lines(done),
             "open": _closing_question(messages, ends_turn=ends_turn),
-            "state": state_lines(done, messages),
+            "state": state_lines(done),
             "status": [_status_line(messages, done, ends_turn=ends_turn)],
         }
     )
@@ -358,7 +339,7 @@ def _agent_reports(done: Sequence[Step]) -> Iterator[Line]:
                 yield step.line(text, prose_worth(text) * share)
 
 
-def _operations(messages: Sequence[Message], done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
+def _operations(done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
     """The commands and their outcomes: the last run of each, without failures that are shown elsewhere."""
     last = {_whole_command(step): place for place, step in enumerate(done)}
     for place, step in enumerate(done):
@@ -370,19 +351,21 @@ def _operations(messages: Sequence[Message], done: Sequence[Step], told: Contain
         elif kind == "ask" or brought_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # Answers of the user, pages and reports are represented by their sentences.
         elif step.failed_itself:
-            named = _describe_step(step)
-            yield from () if approach_of_step(step) in told else _failure_line(step, named, done[place + 1 :])
+            made_after_all = kind in CHANGES and subject in changed_files(done[place + 1 :])
+            if not (made_after_all or approach_of_step(step) in told):
+                wrong = error_lines(step.cleaned_output) or step.failure_reason
+                failed = f"{_describe_step(step)} failed{wrong and f': {wrong}'}"
+                yield _outcome_line(step, failed, 3.5 if wrong else UNTOLD)
         elif step.failed or step.result is None:
             continue  # It was broken off, or nothing came back yet: it has no outcome.
-        elif not step.cleaned_output.strip() and (ran := _ran_silently(step)):
-            yield _outcome_line(step, f"I ran `{clip(ran, LONGEST_MOVE)}`", EFFECT)
+
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         else:
-            yield from _result_line(step, _describe_step(step), messages)
+            yield from _result_line(step, _describe_step(step))
 
 
-def _result_line(step: Step, named: str, messages: Sequence[Message]) -> Iterator[Line]:
+def _result_line(step: Step, named: str) -> Iterator[Line]:
     """The result of a call that didn't fail."""
     kind, output = step.action.kind, step.cleaned_output
     wrong = error_lines(output, 200) if kind == "check" else ""
@@ -391,9 +374,7 @@ def _result_line(step: Step, named: str, messages: Sequence[Message]) -> Iterato
             yield replace(_outcome_line(step, f"{named} → {said}", RAN), verbs=RAN_ONLY)
     elif kind == "check":
         yield _outcome_line(step, f"{named} → {wrong}" if wrong else f"{named} passed", RAN if wrong else PASSED)
-    elif kind in ("run", "use") and (figures := measurements(output)):
-        yield _outcome_line(step, f"{named} → {figures}", MEASURED)
-    elif said := shorten_output(output, _next_agent_words(messages, step)):
+    elif said := shorten_output(output):
         yield _outcome_line(step, f"{named} → {said}", SAVED if kind == "save" else RAN)
 
 
@@ -403,23 +384,11 @@ def _whole_command(step: Step) -> str:
 
 
 def _describe_step(step: Step) -> str:
-    """The name of a call: its command or subject; for a long command, the purpose that the agent gave."""
+    """The name of a call: its command or subject."""
     kind, subject = step.action.kind, step.action.subject
     if not step.action.shell and kind != "use":
         return f"{kind} {short_path(subject) if kind in ('read', *CHANGES) else clip(subject, NAMED)}"
-    given = step.call.arguments
-    meant = str(given.get("description") or "") if subject.endswith(CUT) and isinstance(given, dict) else ""
-    return clip(meant, NAMED) if meant else f"`{clip(subject, NAMED)}`"
-
-
-def _failure_line(step: Step, named: str, later: Sequence[Step]) -> Iterator[Line]:
-    """A call that failed; of a change that was made after all only why, unless the file was just not read."""
-    wrong = error_lines(step.cleaned_output) or step.failure_reason
-    made = (each.action.subject for each in later if each.action.kind in CHANGES and not each.failed)
-    if step.action.kind not in CHANGES or step.action.subject not in made:
-        yield _outcome_line(step, f"{named} failed{wrong and f': {wrong}'}", 3.5 if wrong else UNTOLD)
-    elif (said := next(sentences(wrong), "").rstrip(".")) and not _UNREAD.search(said):
-        yield step.line(f"An edit of {short_path(step.action.subject)} failed at first: {said}.", MADE_AFTER_ALL)
+    return f"`{clip(subject, NAMED)}`"
 
 
 def _user_commands(messages: Sequence[Message]) -> Iterator[Line]:
@@ -444,19 +413,6 @@ def _user_commands(messages: Sequence[Message]) -> Iterator[Line]:
         else:
             continue
         yield Line(text=text, weight=BY_USER, position=ran.position, sources=(ran.id,))
-
-
-def _ran_silently(step: Step) -> str:
-    """The shell command of a step that moved or removed files; empty for others."""
-    action = step.action
-    command = action.subject if action.shell else action.added if action.kind == "edit" and not action.removed else ""
-    return " ".join(command.split()) if _HAS_EFFECT.search(command) else ""
-
-
-def _next_agent_words(messages: Sequence[Message], step: Step) -> str:
-    """The agent's next words, about what it has just seen."""
-    later = (each for each in messages if each.position > step.position and each.role == "assistant")
-    return next((message.text for message in later if message.text), "")
 
 
 def _outcome_line(step: Step, text: str, worth: float) -> Line:
@@ -504,9 +460,7 @@ def _closing_check(done: Sequence[Step]) -> str:
 
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
-    return _sections(
-        {**_lines_by_section(children), "goal": _lines_of(children, "goal")[:1], "status": _last_status(children)}
-    )
+    return _sections({**_lines_by_section(children), "status": _last_status(children)})
 
 
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
@@ -515,17 +469,14 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     messages = messages_without_recalled(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
     carried = [line for message in messages if is_own_block(message.draft) for line in _block_statements(message)]
-    asked = _merge_repeated([line for message in spoken for line in _user_message_lines(parts, message)])
+    asked = [line for message in spoken for line in _user_message_lines(parts, message)]
     lifts = _by_position([*_lines_of(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
     pins = [*_lines_of(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _lines_by_section(work)
-    for name in ("strategy", "discoveries"):
-        kept[name] = _with_answered_raised(kept.get(name, ()), spoken)
-    choices = find_choices(parts, {part.id: part.lines("strategy") for part in work})
-    kept = {name: without_rejected(lines, choices) for name, lines in kept.items()}
-    told = (line for line in kept["strategy"] if not is_options(line))
-    kept["strategy"] = _by_position([*told, *(each.line for each in choices)])
-    chosen = {each.line.position for each in choices}
+    choices = find_choices(parts)
+    told = (line for line in kept.get("strategy", ()) if not is_options(line))
+    kept["strategy"] = _by_position([*told, *choices])
+    chosen = {line.position for line in choices}
     asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
     # The chosen option is shown with the question, so the rejected ones need not be repeated.
     asked = [
@@ -534,7 +485,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept["direction"] = _by_position([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = valid_pins(pins, lifts), lifts
-    kept["goal"] = _goal_arc(asked, work)
+
     kept["status"] = _lines_of(work[-1:], "status")
     return _sections(kept)
 
@@ -554,39 +505,11 @@ def _user_message_lines(parts: Sequence[Summary | Message], message: Message) ->
     return [replace(lines[0], subject=clip(question, LONGEST_HEADED), verbs=ANSWERED_ASKED)]
 
 
-def _merge_repeated(asked: Iterable[Line]) -> list[Line]:
-    """Merge repeated lines of the user, equal but for numbers and names, into the first, its count, and the last."""
-    alike: dict[str, list[Line]] = {}
-    for line in asked:
-        alike.setdefault(f"{line.subject} {normalise_error(line.text)}", []).append(line)
-    out: list[Line] = []
-    for lines in alike.values():
-        times = sum(dict(line.verbs).get("said", 1) for line in lines)
-        often = times >= OFTEN and len(lines) > 1
-        # The count of the first includes the last.
-        last = replace(lines[-1], verbs=(("said", 0),))
-        out += [replace(lines[0], verbs=(("said", times),)), last] if often else lines
-    return _by_position(out)
-
-
-def _with_answered_raised(lines: Sequence[Line], spoken: Sequence[Message]) -> list[Line]:
-    """Raise the weight of the last lines before each short message of the user ("yes, do that" means nothing alone).
-
-    What the message says is not looked at.
-    """
-    answers = [message.position for message in spoken[1:] if len(message.text) <= BRIEF_ANSWER]
-    proposed = {max((line.position for line in lines if line.position < answer), default=-1) for answer in answers}
-    return [
-        replace(line, weight=round(line.weight * ANSWERED, 2)) if line.position in proposed else line for line in lines
-    ]
-
-
 def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
     kept = _lines_by_section(children)
     kept["constraints"] = valid_pins(_lines_of(children, "constraints"), kept.get("lifted", []))
-    kept["direction"] = _merge_repeated(kept.get("direction", ()))
-    kept["goal"] = _goal_arc(kept["direction"], children)
+
     kept["status"] = _lines_of(children[-1:], "status")
     return _sections(kept)
 
@@ -601,7 +524,7 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     for name in ABOUT:
         kept[name] = [gone.mark_removed(line) for line in kept.get(name, ())]
     kept[REPLACED_CODE] = _newest_by_subject(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
-    kept["discoveries"] = without_removed(kept)
+
     kept["dead_ends"] = _open_dead_ends(children)
     did = kept.get("operations", [])
     # Plain lists of acts stand for stretches of which there is nothing else.
@@ -696,14 +619,3 @@ def _block_statements(message: Message) -> list[Line]:
         Line(text=text, weight=max(prose_worth(text), 3.0), position=message.position, sources=(message.id,))
         for text in told
     ]
-
-
-def _goal_arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
-    """The first request, the last, and how it ended."""
-    if not asked:
-        return [line for child in work[:1] for line in child.lines("goal")]
-    ended = [line.text.split(" ")[0] for line in _lines_of(work[-1:], "status")]
-    text = f"From “{clip(asked[0].text, 140)}”"
-    if len(asked) > 1:
-        text += f" to “{clip(asked[-1].text, 140)}”"
-    return [Line(text=text + (f": {ended[0]}." if ended else "."), weight=1.0, position=asked[-1].position)]

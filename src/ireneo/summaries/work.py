@@ -126,7 +126,7 @@ class WorkStrategy:
 
     def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
         """The work done in `messages` and its results, as shown by calls and outcomes."""
-        return write_leaf(messages, goal, ends_turn=ends_turn)
+        return write_leaf(messages, ends_turn=ends_turn)
 
     def roll_up(self, parts: Sequence[RowItem], *, turns: bool = False) -> Sequence[Section]:
         """Merge the lines about one subject; nothing is reworded."""
@@ -149,17 +149,14 @@ class WorkStrategy:
             return f"- Asked “{line.subject}”, the user said: “{line.text}”"
         if section == "direction":
             refusing = f", refusing {line.subject}" if line.subject else ""
-            often = f" ({said} times alike)" if (said := dict(line.verbs).get("said", 1)) > 1 else ""
-            return f"- The user{refusing}: “{line.text}”{often}"
+            return f"- The user{refusing}: “{line.text}”"
         times = dict(line.verbs).get("tried", 1) if section == "dead_ends" else 1
         return f"- {line.text}" + (f" (tried {times} times)" if times > 1 else "")
 
 
 WORK = WorkStrategy()
 _USER_SAID = lazy_re(
-    r"(?:Asked “.{1,300}?”, the user said|The user(?:, refusing [^“]{1,300})?): “(?P<words>.*)”"
-    r"(?: \(\d+ times alike\))?",
-    re.DOTALL,
+    r"(?:Asked “.{1,300}?”, the user said|The user(?:, refusing [^“]{1,300})?): “(?P<words>.*)”", re.DOTALL
 )
 
 
