@@ -53,6 +53,10 @@ class UnknownFormat(BadInput):
 class UnreadableLog(BadInput):
     """The log holds no message that could be read."""
 
+    def __init__(self, message: str | None = None) -> None:
+        # Its parts are put together from places and faults, none of which ends the sentence.
+        super().__init__(message and f"{message.rstrip('.')}.")
+
 
 class BudgetTooSmall(BadInput):
     """The budget is under 256 tokens; give at least that much, since less holds no message and its frame."""

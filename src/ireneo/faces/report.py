@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 from importlib.resources import files
-from statistics import median
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -57,15 +56,14 @@ def rounded(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[str] = ()) -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Render a table of HTML cells; a column whose name begins with ``>`` is aligned to the right."""
     right = [name.startswith(">") for name in columns]
     head = "".join(
         f"<th{_alignment(side)}>{safe(name.lstrip('>'))}</th>" for name, side in zip(columns, right, strict=True)
     )
     body = "\n".join(_row(row, right) for row in rows)
-    foot = f"\n<tfoot>{_row(total, right)}</tfoot>" if total else ""
-    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table></div>'
+    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
 
 
 def bar(share: float, label: str) -> str:
@@ -117,52 +115,6 @@ def render_dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -
         f"{counted(runs, 'run')}. What a failed call cost is its own length and its answer's, and how long it took."
     )
     return section(DEAD_ENDS_TITLE, table(_DEAD_END_COLUMNS, rows), note + more)
-
-
-KEPT_TITLE = "What is kept"
-_KEPT_COLUMNS = "source|>runs|>tokens of log|>tokens kept|>compression|>median run|>calls|>failed".split("|")
-
-
-def render_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
-    """Render a table by log format: the tokens of the logs, and those of what is kept of them."""
-    by_source: dict[str, list[LearnedRun]] = {}
-    for run in found:
-        by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)
-    shares = lesson_tokens(lessons)
-    rows = [[safe(source), *_kept_row(its, shares)] for source, its in sorted(by_source.items())]
-    total = ["together", *_kept_row(found, shares)] if len(rows) > 1 else ()
-    note = "Kept are each run's diary and its share of the lessons that it supports."
-    return section(KEPT_TITLE, table(_KEPT_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
-
-
-def tokens_kept(found: Sequence[LearnedRun], shares: Mapping[str, float]) -> int:
-    """Return the tokens of the runs' diaries, and of their `shares` of the lessons."""
-    return round(sum(run.diary_tokens + shares.get(run.session, 0.0) for run in found))
-
-
-def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """Estimate the tokens of lessons by run, each shared by the runs that it quotes, at four characters a token."""
-    out: dict[str, float] = {}
-    for lesson in lessons:
-        sessions = {cited.session for cited in lesson.sources}
-        for session in sessions:
-            out[session] = out.get(session, 0.0) + len(lesson.lesson) / 4 / len(sessions)
-    return out
-
-
-def _kept_row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
-    log, cost = sum(run.tokens for run in its), tokens_kept(its, shares)
-    each = [(run.tokens, run.diary_tokens + shares.get(run.session, 0.0)) for run in its]
-    ratios = [tokens / kept for tokens, kept in each if kept]
-    return [
-        f"{len(its):,}",
-        f"{log:,}",
-        f"{cost:,}",
-        f"<b>{log / cost:,.0f}\u202f×</b>" if cost else "–",
-        f"{median(ratios):,.0f}\u202f×" if ratios else "–",
-        f"{sum(run.calls for run in its):,}",
-        f"{sum(run.failures for run in its):,}",
-    ]
 
 
 RUNS_TITLE = "Runs"
@@ -263,7 +215,7 @@ def _render_quotes(sources: Sequence[Cited]) -> str:
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What lets a browser load nothing for the page, whatever a log contained."""
-PARTS = (LESSONS_TITLE, GUARDED_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, RUNS_TITLE)
+PARTS = (LESSONS_TITLE, GUARDED_TITLE, DEAD_ENDS_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
@@ -287,7 +239,6 @@ def page(material: ReportMaterial) -> str:
             render_lessons([each for each in material.lessons if not each.guard_only]),
             render_guarded([each for each in material.lessons if each.guard_only]),
             render_dead_ends(material.claims, material.lessons),
-            render_kept(material.runs, material.lessons),
             render_runs(material.runs),
         ]
     )
@@ -305,7 +256,8 @@ def _head(material: ReportMaterial, title: str) -> str:
     days = sorted(day for run in material.runs if (day := run.started or run.ended) is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
-    cost = tokens_kept(material.runs, lesson_tokens(material.lessons))
+    # A token of a lesson has about four characters.
+    cost = sum(run.diary_tokens for run in material.runs) + sum(len(each.lesson) for each in material.lessons) // 4
     minutes = round(sum(run.lost_seconds for run in material.runs) / 60)
     failed, calls = sum(run.failures for run in material.runs), sum(run.calls for run in material.runs)
     tiles = [

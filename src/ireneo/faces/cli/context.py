@@ -212,7 +212,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
         with waiting("Cutting …"):
             cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
-        raise UnreadableLog(f"{label}: {fault}.") from fault
+        raise UnreadableLog(f"{label}: {fault}") from fault
     write_json(shaped_as(messages, cut))
 
 

@@ -35,7 +35,7 @@ from ireneo.plumbing import LOG_SUFFIXES, holds_memories, is_story, project_here
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import Imported, MemoriesImported, MemoryFault, MemoryFile, Reading
+    from ireneo.types import Imported, MemoriesImported, MemoryFile, Reading
 
 Target = Annotated[
     str,
@@ -237,30 +237,24 @@ def _import_memories(files: Sequence[str], path: Database, space: str, tally: Im
     """Store the memories in files. No database is created if none of them can be read."""
     from ireneo.types import MemoryFile
 
-    def read(files: Sequence[str]) -> Iterator[MemoryFile]:
+    def read() -> Iterator[MemoryFile]:
         for given in files:
             with log_file(given) as file:
                 yield MemoryFile(path=file.label, data=file.read())
 
-    def import_into(path: Database, files: Sequence[str]) -> MemoriesImported:
+    def import_into(path: Database) -> MemoriesImported:
         with open_memory(path, space, keep_secrets=keep_secrets) as memory:
-            return memory.import_memories(read(files))
+            return memory.import_memories(read())
 
-    faults: list[MemoryFault] = []
-
-    def can_be_read(file: str) -> bool:
-        tried = import_into(TRIAL, [file])
-        faults.extend(tried.faults)
-        return tried.memories > 0
-
-    done = import_into(path, files) if exists(path) or any(map(can_be_read, files)) else None
-    faults = list(done.faults) if done else faults
-    for fault in faults[:20]:
+    done = import_into(path if exists(path) else TRIAL)
+    if done.memories and not exists(path):
+        done = import_into(path)
+    for fault in done.faults[:20]:
         warn(f"{fault.path}:{fault.line}: {fault.message}")
-    if len(faults) > 20:
-        warn(f"{counted(len(faults) - 20, 'fault')} more.")
-    tally.unread += len(faults)
-    if done and done.memories:
+    if len(done.faults) > 20:
+        warn(f"{counted(len(done.faults) - 20, 'fault')} more.")
+    tally.unread += len(done.faults)
+    if done.memories:
         tally.memories += done.memories
         words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"))
         rest = ((done.known, "known already"), (done.forgotten, "forgotten here, and left out"))

@@ -522,8 +522,8 @@ Out = Annotated[Path, option("--out -o", "FILE", "The file that is written; - fo
 def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> Answer | None:
     """Draw what runs taught as one HTML page.
 
-    The lessons with their evidence, what only the guard tells, failures that came back, the runs and what is kept of
-    them. The page needs no network.
+    The lessons with their evidence, what only the guard tells, failures that came back, and the runs. The page needs
+    no network.
     """
     if as_json and str(out) == STDIN:
         raise BadInput("With --json the page needs a file of its own; name one with --out.")

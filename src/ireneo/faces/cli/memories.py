@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore
-from ireneo.faces.cli.files import warn
+from ireneo.faces.cli.files import log_file, warn
 from ireneo.faces.cli.options import (
     STDIN,
     As,
@@ -280,25 +281,13 @@ def recalled_answer(found: RecallHit) -> dict[str, object]:
 
 def _questions(given: str) -> Iterator[str]:
     """Yield questions as they arrive; an empty string for a blank line."""
-    if given == STDIN:
-        yield from _lines(sys.stdin.buffer, "standard input")
-        return
-    try:
-        file = open(given, "rb")  # noqa: SIM115 - a fault in opening differs from a later one
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {given}.") from None
-    except OSError as fault:
-        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
-    with file:
-        yield from _lines(file, given)
-
-
-def _lines(file: Iterable[bytes], label: str) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        try:
-            yield line.decode("utf-8").strip()
-        except UnicodeDecodeError:
-            raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
+    with nullcontext() if given == STDIN else log_file(given) as file:
+        for number, line in enumerate(file.lines() if file else sys.stdin.buffer, start=1):
+            try:
+                yield line.decode("utf-8").strip()
+            except UnicodeDecodeError:
+                label = file.label if file else "standard input"
+                raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
 
 
 Subject = Annotated[str, argument("SUBJECT", "Whom or what it is about.")]

@@ -313,7 +313,7 @@ def unreadable(read: Callable[[dict[str, object], str], object], known: tuple[st
                 try:
                     read(outline.message, f"message {outline.index}")
                 except UnreadableLog as fault:
-                    yield Violation(rule="unreadable", index=outline.index, message=f"{fault}.")
+                    yield Violation(rule="unreadable", index=outline.index, message=str(fault))
 
     return rule
 

@@ -252,7 +252,7 @@ class _Rollout:
         try:
             self._add(_CHAT.decode([item]), line)
         except UnreadableLog as error:
-            what = str(error).removeprefix("message 0").lstrip(":, ")
+            what = str(error).removeprefix("message 0").strip(":, .")
             message = f"Line {line.number}: {what}; it is kept as a record only."
             self.builder.faults.append(LogFault(line=line.number, message=message))
             self.builder.note(line.raw)

@@ -527,7 +527,7 @@ class AnthropicTranscript(OpenAITranscript):
 
 def _left_out(number: int, place: str, error: UnreadableLog) -> LogFault:
     # The format counts from the start of its argument, which was one message.
-    what = str(error).removeprefix("message 0").lstrip(":, ")
+    what = str(error).removeprefix("message 0").strip(":, .")
     return LogFault(line=number, message=f"Line {number}, {place}: {what}; it was left out.")
 
 
