@@ -90,7 +90,7 @@ def test_the_docstring_is_the_message() -> None:
         sentence = " ".join((each.__doc__ or "").split())
         assert sentence, name
         assert str(each()) == sentence
-        assert str(each("another")) == "another"
+        assert str(each("another.")) == "another."
 
 
 def test_the_tests_see_a_handler_that_drops() -> None:

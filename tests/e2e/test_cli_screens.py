@@ -20,7 +20,7 @@ from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, COMMAND, entry, run
 
 import ireneo
-from ireneo.faces.cli.context import MessagePlace, ends_of, first_line, parts_of, show_context
+from ireneo.faces.cli.context import Cut, MessagePlace, first_line, parts_of, show_context
 from ireneo.faces.cli.output import cut_within
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
@@ -68,7 +68,7 @@ VIEW = (
 )
 
 
-def made() -> tuple[ireneo.Context, list[tuple[MessagePlace, MessagePlace]]]:
+def made() -> Cut:
     """A context with one of each tier."""
     rows = tuple(
         ireneo.ViewRow(
@@ -85,7 +85,11 @@ def made() -> tuple[ireneo.Context, list[tuple[MessagePlace, MessagePlace]]]:
         )
         for number, (what, level, depth, covers, tokens, text, _) in enumerate(VIEW)
     )
-    ends = [(MessagePlace(a[0], True, a[1]), MessagePlace(b[0], True, b[1])) for *_, (a, b) in VIEW]
+    places: dict[int, MessagePlace] = {}
+    for *_, covers, _, _, (first, last) in VIEW:
+        begins = len(places)
+        places |= {begins + number: MessagePlace(last[0], True, last[1]) for number in range(covers)}
+        places |= {begins: MessagePlace(first[0], True, first[1])} if covers else {}
     context = ireneo.Context(
         budget=1000,
         tokens=sum(row.tokens for row in rows),
@@ -96,17 +100,16 @@ def made() -> tuple[ireneo.Context, list[tuple[MessagePlace, MessagePlace]]]:
         view=rows,
         violations=(),
     )
-    return context, ends
+    return Cut(context=context, title="locks → openai", parts=parts_of(context, places.__getitem__))
 
 
 def shown(*, colours: bool, width: int = 80) -> str:
     """The screen of that context."""
     out = io.StringIO()
-    context, ends = made()
     screen = Console(
         file=out, width=width, force_terminal=colours, color_system="256" if colours else None, highlight=False
     )
-    show_context(screen, context, parts_of(context, ends), "locks → openai")
+    show_context(screen, made())
     return out.getvalue()
 
 
@@ -135,9 +138,7 @@ def test_colours_stand_for_letters() -> None:
 
 
 def test_a_row_stands_for_what_belongs_together() -> None:
-    context, ends = made()
-    assert [first for first, _ in ends_of(context.view)] == [0, 0, 20, 26, 38, 39, 45, 47, 48, 49, 50, 51, 51, 51]
-    names = [part.tier.name for part in parts_of(context, ends)]
+    names = [part.tier.name for part in made().parts]
     assert names == [
         *(
             "pinned | story | not summarised | goal batch | user | turn block | disputed | user | kept | masked | "

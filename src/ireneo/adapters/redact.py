@@ -363,7 +363,7 @@ def _value_after_name(text: str, small: str, end: int, kind: str) -> Iterator[Se
     value = found["quoted"] if quoted else found["bare"].rstrip(".:!?")
     is_variable = held.get("sign") == "=" and text[end - 3 : end].isupper()
     if _is_secret(value, kind, name, quoted=quoted) or (
-        kind == "password" and is_variable and _is_variable_password(value)
+        kind == "password" and is_variable and (len(value) >= 8 and value.isalpha() and not is_placeholder(value))
     ):
         start = found.start("quoted" if quoted else "bare")
         yield SecretSpan(start, start + len(value), kind)
@@ -386,11 +386,6 @@ def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:
         # Many tokens are numbers or UUIDs that only count.
         return not _COUNTED_TOKENS.search(name) and is_token(value, quoted=quoted)
     return is_token(value, quoted=quoted, uuid=True)
-
-
-def _is_variable_password(value: str) -> bool:
-    """Whether this may be the password in an environment variable, even though it is only letters."""
-    return len(value) >= 8 and value.isalpha() and not is_placeholder(value)
 
 
 def _cookies(text: str, at: int) -> Iterator[SecretSpan]:

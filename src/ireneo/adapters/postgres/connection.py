@@ -174,23 +174,19 @@ class QueryPipeline:
             if begin in self._waiting:
                 del self._waiting[self._waiting.index(begin) :]
             elif not self.connection.closed:
-                self._roll_back_to(name, fault)
+                # Whatever is queued, or could not be sent, is part of what is rolled back.
+                self._is_lost = False
+                self._waiting = [(f"ROLLBACK TO {name}", ({},)), (f"RELEASE {name}", ({},))]
+                try:
+                    self._exchange("", ())
+                except psycopg.errors.InvalidSavepointSpecification:
+                    self._is_lost = True
+                    raise fault from None
             raise
         if self._waiting and self._waiting[-1] == begin:
             self._waiting.pop()
         else:
             self._waiting.append((f"RELEASE {name}", ({},)))
-
-    def _roll_back_to(self, name: str, fault: BaseException) -> None:
-        """Roll back to a savepoint. Raises `fault` if it was never created because of an earlier error."""
-        # Whatever is queued, or could not be sent, is part of what is rolled back.
-        self._is_lost = False
-        self._waiting = [(f"ROLLBACK TO {name}", ({},)), (f"RELEASE {name}", ({},))]
-        try:
-            self._exchange("", ())
-        except psycopg.errors.InvalidSavepointSpecification:
-            self._is_lost = True
-            raise fault from None
 
 
 # The connection.

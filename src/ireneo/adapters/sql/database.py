@@ -618,18 +618,13 @@ class PooledStore(Generic[C]):
             with self._transaction(connection, cancellation, writes=writes) as transaction:
                 cancellation.check()
                 result = function(transaction, *args, **kwargs)
-                _check_result(result)
+                if isinstance(result, Generator | AsyncGenerator):
+                    raise StoreError(LAZY.format("a generator"))
+                if isinstance(result, Awaitable):
+                    if asyncio.iscoroutine(result):
+                        # Otherwise Python would warn later that it was never awaited.
+                        result.close()
+                    raise StoreError(LAZY.format("a coroutine"))
             return result
 
         return work
-
-
-def _check_result(result: object) -> None:
-    """Raise StoreError if a transaction's function returned something that would run after the transaction."""
-    if isinstance(result, Generator | AsyncGenerator):
-        raise StoreError(LAZY.format("a generator"))
-    if isinstance(result, Awaitable):
-        if asyncio.iscoroutine(result):
-            # Otherwise Python would warn later that it was never awaited.
-            result.close()
-        raise StoreError(LAZY.format("a coroutine"))

@@ -215,7 +215,16 @@ class SqlRuns(Port, RunsPort):
 
     @writes
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
-        _check_observations(run, observations)
+        cues: set[str] = set()
+        for observation in observations:
+            of, cue = observation.session, observation.cue
+            if of != run.session:
+                raise BadInput(f"An observation of session {of!r} can't be stored with the run of {run.session!r}.")
+            if not cue:
+                raise BadInput(f"An observation of session {of!r} has no cue; name its claim.")
+            if cue in cues:
+                raise BadInput(f"Claim {cue!r} was observed twice in session {of!r}; add them up first.")
+            cues.add(cue)
         row: Bindings = {
             "space": space,
             "session": run.session,
@@ -267,20 +276,6 @@ class SqlRuns(Port, RunsPort):
         if session is None:
             return [_claim(row) for row in self._db(space).rows("sum_claims", **asked)]
         return [_claim(row) for row in self._db(space).rows("sum_claims_of_run", **asked, session=session)]
-
-
-def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
-    """Raise BadInput unless all observations are of the run's session, with different, non-empty cues."""
-    cues: set[str] = set()
-    for observation in observations:
-        of, cue = observation.session, observation.cue
-        if of != run.session:
-            raise BadInput(f"An observation of session {of!r} can't be stored with the run of {run.session!r}.")
-        if not cue:
-            raise BadInput(f"An observation of session {of!r} has no cue; name its claim.")
-        if cue in cues:
-            raise BadInput(f"Claim {cue!r} was observed twice in session {of!r}; add them up first.")
-        cues.add(cue)
 
 
 def _observation_row(space: str, observation: Observation) -> Bindings:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import accumulate, count, groupby
@@ -61,7 +61,7 @@ from ireneo.plumbing import is_story, shaped_as
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
-    from ireneo.sync import Memory, Session
+    from ireneo.sync import Memory
     from ireneo.types import FormatName
 
 
@@ -83,7 +83,7 @@ class Cut(Struct, frozen=True, kw_only=True):
 
     context: ireneo.Context
     title: str
-    ends: list[Ends]
+    parts: list[Part]
 
 
 def context(
@@ -139,8 +139,8 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     form = ireneo.chat_format(to or log.chat).name
     made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if is_story(log.name) else "coding"))
     places = places_of(path)
-    ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
-    return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
+    title = f"{logged.id} · {log.name} → {made.format}"
+    return Cut(context=made, title=title, parts=parts_of(made, places.__getitem__))
 
 
 LOOKED_AT = 2_000
@@ -179,17 +179,12 @@ def cut_stored(
             rebuild=how.rebuild,
             viewpoint=how.viewpoint,
         )
-    ends = [(_place(session, first), _place(session, last)) for first, last in ends_of(rows_of(made))]
-    return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)
 
+    def place_at(position: int) -> MessagePlace:
+        (message,) = session.messages(position, position)
+        return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
 
-def show_cut(cut: Cut) -> None:
-    """Show a context on the screen."""
-    show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
-
-
-def _place(session: Session, position: int) -> MessagePlace:
-    return place_of((session.messages(position, position))[0])
+    return Cut(context=made, title=f"{title_of(session)} → {made.format}", parts=parts_of(made, place_at))
 
 
 Messages = Annotated[str, argument("FILE", "A JSON list of messages, or an object with `messages`; - reads stdin.")]
@@ -319,37 +314,12 @@ class MessagePlace(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """A row of the view with its tier."""
+    """A row of the view with its tier, and the places of its first and its last message."""
 
     tier: Tier
     row: ireneo.ViewRow
-    role: str
-    first_turn: int
-    last_turn: int
-
-
-class ContextBlock(Struct, frozen=True, kw_only=True):
-    """A row of the screen: one row of the view, or several messages of one turn."""
-
-    tier: Tier
-    name: str
-    depth: int
-    """The depth of a summary: 1 if made from messages, else one more than that of its parts; 0 for other rows."""
-    id: str
-    first_turn: int
-    last_turn: int
-    messages: int
-    tokens: int
-    line: str
-
-
-Ends = tuple[MessagePlace, MessagePlace]
-"""The places of the first and the last message that a row of the view covers."""
-
-
-def place_of(message: ireneo.Message) -> MessagePlace:
-    """Return the place of a stored message."""
-    return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
+    first: MessagePlace
+    last: MessagePlace
 
 
 def places_of(path: Sequence[ireneo.Draft]) -> list[MessagePlace]:
@@ -368,48 +338,37 @@ def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
     return (*context.pins, *context.view)
 
 
-def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
-    """Return the positions on the path of the first and last message of each row.
+def parts_of(context: ireneo.Context, place_at: Callable[[int], MessagePlace]) -> list[Part]:
+    """Return each row of the view with its tier; `place_at` returns the place of a position on the path.
 
-    Pins cover nothing: they get the position of the message before them, or of the first.
+    Pins cover nothing: they get the place of the message before them, or of the first.
     """
-    ends = []
-    position = 0
-    for row in view:
-        before = max(position - 1, 0)
-        ends.append((position, position + row.covers - 1) if row.covers else (before, before))
-        position += row.covers
-    return ends
-
-
-def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
-    """Return each row of the view with its tier; `ends` are the places of its first and last message."""
     rows = rows_of(context)
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
     # In a story no message is shown for who says it: those at its end are shown because they are new.
     told = {row.level for row in rows if row.what == "summary"} == {"story"}
-    return [
-        Part(
-            tier=_tier(row, first, live=index >= live_from, told=told),
-            row=row,
-            role=first.role,
-            first_turn=first.turn,
-            last_turn=last.turn,
-        )
-        for index, (row, (first, last)) in enumerate(zip(rows, ends, strict=True))
-    ]
+    parts: list[Part] = []
+    position = 0
+    for index, row in enumerate(rows):
+        begins = position if row.covers else max(position - 1, 0)
+        first = place_at(begins)
+        last = place_at(position + row.covers - 1) if row.covers > 1 else first
+        tier = _tier(row, first, live=index >= live_from, told=told)
+        parts.append(Part(tier=tier, row=row, first=first, last=last))
+        position += row.covers
+    return parts
 
 
-def blocks_of(parts: Sequence[Part]) -> list[ContextBlock]:
-    """Return the screen's rows: for each summary, each of the user's words, pins, work in a turn, and a story's end."""
+def runs_of(parts: Sequence[Part]) -> list[list[Part]]:
+    """Group parts into the screen's rows: each summary, pins, the user's words, work in a turn, a story's end."""
     runs: list[list[Part]] = []
     for part in parts:
         if runs and _is_of_one_row(runs[-1][-1], part):
             runs[-1].append(part)
         else:
             runs.append([part])
-    return [_block(run) for run in runs]
+    return runs
 
 
 def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool, told: bool) -> Tier:
@@ -431,47 +390,26 @@ def _is_of_one_row(before: Part, part: Part) -> bool:
     if alone or (before.tier is LIVE) != (part.tier is LIVE):
         return False
     # If the user's words have rows of their own, live messages are split by turn.
-    return before.tier is LIVE or before.last_turn == part.first_turn
-
-
-def _block(run: Sequence[Part]) -> ContextBlock:
-    masked = sum(part.tier is MASKED for part in run)
-    first = run[0]
-    tier = MASKED if masked else first.tier
-    return ContextBlock(
-        tier=tier,
-        name=_name(first, masked, len(run)),
-        depth=max(first.row.depth, 1) if first.row.what == "summary" else 0,
-        id=first.row.id,
-        first_turn=first.first_turn,
-        last_turn=run[-1].last_turn,
-        messages=sum(part.row.covers for part in run),
-        tokens=sum(part.row.tokens for part in run),
-        line=next((line for part in run if (line := first_line(_row_text(part.row)))), ""),
-    )
+    return before.tier is LIVE or before.last.turn == part.first.turn
 
 
 def _name(first: Part, masked: int, size: int) -> str:
     if masked and size > 1:
         return f"{masked} masked"
     if first.tier is WORDS:
-        return first.role
+        return first.first.role
     if first.tier is PINS:
-        return _pins(first.row)
+        if first.row.text.startswith(("[PINNED] Lifted", "[PINNED] No open")):
+            return "released"
+        if first.row.id == "cast":
+            return "cast"
+        listed = sum(line.startswith("- ") for line in first.row.text.splitlines())
+        threads = "Open threads" in first.row.text or "Left open" in first.row.text
+        return f"{listed} pins and threads" if threads else counted(listed, "pin")
     if first.row.what != "summary":
         return first.tier.name
     name = LEVELS.get(first.row.level or "", TURN).name
     return f"{name}, {first.tier.name}" if first.tier is DISPUTED else name
-
-
-def _pins(row: ireneo.ViewRow) -> str:
-    if row.text.startswith(("[PINNED] Lifted", "[PINNED] No open")):
-        return "released"
-    if row.id == "cast":
-        return "cast"
-    listed = sum(line.startswith("- ") for line in row.text.splitlines())
-    threads = "Open threads" in row.text or "Left open" in row.text
-    return f"{listed} pins and threads" if threads else counted(listed, "pin")
 
 
 def _row_text(row: ireneo.ViewRow) -> str:
@@ -536,18 +474,23 @@ _COLUMNS = (
 )
 
 
-def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part], title: str) -> None:
+def show_cut(cut: Cut) -> None:
+    """Show a context on the screen."""
+    show_context(console(), cut)
+
+
+def show_context(screen: Console, cut: Cut) -> None:
     """Draw the whole screen: bars, legend, saving, rows."""
-    coloured = is_coloured(screen)
-    show_title(screen, title)
-    if not parts:
+    context, coloured = cut.context, is_coloured(screen)
+    show_title(screen, cut.title)
+    if not cut.parts:
         screen.print("  There is no message here yet.\n")
         return
-    blocks = blocks_of(parts)
-    _show_bars(screen, context, parts, blocks)
+    runs = runs_of(cut.parts)
+    _show_bars(screen, cut, sum(any(part.row.covers for part in run) for run in runs))
     screen.print()
-    rows = [_row(block, coloured=coloured) for block in blocks]
-    if all(block.depth <= 1 for block in blocks):
+    rows = [_row(run, coloured=coloured) for run in runs]
+    if all(row[1].plain in ("", "1") for row in rows):
         show_columns(screen, [_COLUMNS[0], *_COLUMNS[2:]], [[row[0], *row[2:]] for row in rows])
     else:
         show_columns(screen, _COLUMNS, rows)
@@ -563,17 +506,17 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
 
-def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], blocks: Sequence[ContextBlock]) -> None:
-    """Draw how the budget is filled, how the session is shown, and what was saved."""
+def _show_bars(screen: Console, cut: Cut, rows: int) -> None:
+    """Draw how the budget is filled, how the session is shown in `rows` rows, and what was saved."""
+    context = cut.context
     tokens: Counter[Tier] = Counter()
-    for part in parts:
+    for part in cut.parts:
         tokens[part.tier] += part.row.tokens
     # Rows are counted one by one, so the few tokens that a format adds are missing.
     shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
     shares.append((FREE, max(context.budget - context.tokens, 0)))
-    path = [(part.tier, part.row.covers) for part in parts]
-    messages = sum(block.messages for block in blocks)
-    places = sum(block.messages > 0 for block in blocks)
+    path = [(part.tier, part.row.covers) for part in cut.parts]
+    messages = sum(covers for _, covers in path)
     coloured = is_coloured(screen)
     width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
     show_labelled(screen, "context", filled_bar(shares, width, coloured=coloured), width=LABEL)
@@ -583,7 +526,7 @@ def _show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part], 
         show_labelled(screen, "", line, width=LABEL)
     budget = f"{context.tokens:,} of {context.budget:,} tokens"
     show_labelled(screen, "budget", Text(budget), width=LABEL)
-    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'row')}"
+    saved = f"{saving(context)}; {counted(messages, 'message')} in {counted(rows, 'row')}"
     show_labelled(screen, "saving", Text(saved), width=LABEL)
 
 
@@ -604,17 +547,21 @@ def _legend_entry(tier: Tier, tokens: int, *, coloured: bool) -> Text:
     return entry.append(f" {tier.legend} {tokens:,}")
 
 
-def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
-    first, last = block.first_turn, block.last_turn
-    turns = str(first) if first == last else f"{first}–{last}"
+def _row(run: Sequence[Part], *, coloured: bool) -> list[Text]:
+    """Draw a row of the table: one row of the view, or several messages of one turn."""
+    first, last = run[0], run[-1]
+    masked = sum(part.tier is MASKED for part in run)
+    tier, name = MASKED if masked else first.tier, _name(first, masked, len(run))
+    begins, ends = first.first.turn, last.last.turn
     # Pins cover no message and hold in every turn, so there is nothing to open.
-    covers = block.messages > 0
+    covers = sum(part.row.covers for part in run)
     return [
-        Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),
-        Text(str(block.depth) if block.depth else ""),
-        Text(turns if covers else ""),
-        Text(f"{block.messages:,}" if covers else ""),
-        Text(f"{block.tokens:,}"),
-        Text(short(block.id) if covers else "", style="dim" if coloured else ""),
-        Text(block.line),
+        Text(f"█ {name}" if coloured else name, style=tier.style if coloured else ""),
+        # Of a summary: 1 if made from messages, else one more than that of its parts.
+        Text(str(max(first.row.depth, 1)) if first.row.what == "summary" else ""),
+        Text((str(begins) if begins == ends else f"{begins}–{ends}") if covers else ""),
+        Text(f"{covers:,}" if covers else ""),
+        Text(f"{sum(part.row.tokens for part in run):,}"),
+        Text(short(first.row.id) if covers else "", style="dim" if coloured else ""),
+        Text(next((line for part in run if (line := first_line(_row_text(part.row)))), "")),
     ]

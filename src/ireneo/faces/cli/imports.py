@@ -52,7 +52,15 @@ def export(path: Target, *, stored: Stored) -> Answer | None:
         raise BadInput("The path is empty; name a folder, or a file that ends with .jsonl.")
     target = Path(path)
     if path == STDIN or target.suffix in (".jsonl", ".ndjson"):
-        return _export_lines(path, stored)
+        with open_existing(stored) as memory:
+            (made,) = memory.export_memories("jsonl")
+        if path == STDIN:
+            sys.stdout.buffer.write(made.data)
+            sys.stdout.buffer.flush()
+            return None
+        _write(Path(path), made.data)
+        many = counted(made.memories, "memory")
+        return Answer({"path": path, "memories": made.memories}, f"{many} → {path}")
     if target.exists() and not target.is_dir():
         raise BadInput(f"{path} is a file; name a folder, or a file that ends with .jsonl.")
     if not target.exists() and target.suffix.lower() in FILES:
@@ -61,18 +69,6 @@ def export(path: Target, *, stored: Stored) -> Answer | None:
             f" folder such as {target.stem}, or for a single file one that ends with .jsonl."
         )
     return _export_folder(target, stored)
-
-
-def _export_lines(path: str, stored: Stored) -> Answer | None:
-    with open_existing(stored) as memory:
-        (made,) = memory.export_memories("jsonl")
-    if path == STDIN:
-        sys.stdout.buffer.write(made.data)
-        sys.stdout.buffer.flush()
-        return None
-    _write(Path(path), made.data)
-    many = counted(made.memories, "memory")
-    return Answer({"path": path, "memories": made.memories}, f"{many} → {path}")
 
 
 def _export_folder(folder: Path, stored: Stored) -> Answer:

@@ -98,20 +98,6 @@ def _role(message: Json) -> Role | None:
 # Reading.
 
 
-def _to_nested(item: object, place: str) -> Json:
-    """Convert a message to one with its fields under `data`, also from a flat one or an object."""
-    if not isinstance(item, dict):
-        dump = getattr(item, "model_dump", None)
-        if not callable(dump) or not isinstance(getattr(item, "type", None), str):
-            raise UnreadableLog(f"{place}: it is {json_type(item)}, neither an object nor a message of LangChain")
-        item = require_object(dump(), place)
-        if "artifact" in item:
-            item = item | {"artifact": _as_json(item["artifact"])}
-    if "data" in item or not isinstance(item.get("type"), str):
-        return item
-    return {"type": item["type"], "data": item}
-
-
 def _as_json(artifact: object) -> object:
     # A tool's artifact for the program may be anything: a table, an open file. It is not sent to the model.
     try:
@@ -253,17 +239,6 @@ def _origin(role: Role, data: Json, parts: Sequence[Part]) -> Origin:
     if role != "user":
         return "spoken"
     return "injected" if isinstance(source, str) else origin_of(parts)
-
-
-def _settle_marked(drafts: Sequence[Draft]) -> list[Draft]:
-    """Accept summaries in the assistant's role only where a user message follows, as we write them."""
-    out = list(drafts)
-    for index in reversed(range(len(out))):
-        following = out[index + 1] if index + 1 < len(out) else None
-        heard = following is not None and following.role == "user" and following.origin != "summary"
-        if out[index].origin == "summary" and out[index].role == "assistant" and not heard:
-            out[index] = replace(out[index], origin="spoken")
-    return out
 
 
 # Media: LangChain's own blocks, and those of providers.
@@ -465,10 +440,28 @@ class LangChainMessages(ChatFormat):
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one; one draft a message."""
-        return _settle_marked(self._read_all(payload))
+        out = self._read_all(payload)
+        # A summary in the assistant's role is accepted only where a user message follows, as we write them.
+        for index in reversed(range(len(out))):
+            following = out[index + 1] if index + 1 < len(out) else None
+            heard = following is not None and following.role == "user" and following.origin != "summary"
+            if out[index].origin == "summary" and out[index].role == "assistant" and not heard:
+                out[index] = replace(out[index], origin="spoken")
+        return out
 
     def _to_json(self, message: object, place: str) -> object:
-        return _to_nested(message, place)
+        """Convert a message to one with its fields under `data`, also from a flat one or an object."""
+        item = message
+        if not isinstance(item, dict):
+            dump = getattr(item, "model_dump", None)
+            if not callable(dump) or not isinstance(getattr(item, "type", None), str):
+                raise UnreadableLog(f"{place}: it is {json_type(item)}, neither an object nor a message of LangChain")
+            item = require_object(dump(), place)
+            if "artifact" in item:
+                item = item | {"artifact": _as_json(item["artifact"])}
+        if "data" in item or not isinstance(item.get("type"), str):
+            return item
+        return {"type": item["type"], "data": item}
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a valid message list."""

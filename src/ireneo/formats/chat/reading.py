@@ -252,7 +252,14 @@ def messages_of_item(item: object, place: str, *, whole: bool = False) -> Iterat
     elif _is_langchain(item) or _is_pydantic_ai(item):
         yield item
     elif library_of(item):
-        yield from _framework_messages(item, place, whole=whole)
+        to_messages = getattr(item, "to_messages", None)
+        found = [getattr(item, name) for name in _RESULTS if callable(getattr(item, name, None))]
+        if callable(to_messages):
+            yield from to_messages()
+        elif found:
+            yield from found[-1 if whole else 0]()
+        else:
+            raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
     else:
         raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
 
@@ -341,18 +348,6 @@ def _client_messages(item: object, place: str) -> Iterator[object]:
         if not isinstance(plain, dict):
             raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
         yield from _messages_in_reply(plain, place)
-
-
-def _framework_messages(item: object, place: str, *, whole: bool) -> Iterator[object]:
-    """Return the messages of a run's result, or of a filled prompt template."""
-    to_messages = getattr(item, "to_messages", None)
-    found = [getattr(item, name) for name in _RESULTS if callable(getattr(item, name, None))]
-    if callable(to_messages):
-        yield from to_messages()
-    elif found:
-        yield from found[-1 if whole else 0]()
-    else:
-        raise UnreadableLog(f"{place}: it is {_describe_value(item)}; {INSTEAD}")
 
 
 def _plain(value: object, place: str) -> object:
