@@ -106,13 +106,8 @@ def test_what_a_message_tells_is_quoted_together_beside_its_facts() -> None:
 
 
 def test_where_a_verb_follows_without_its_subject_it_is_a_statement_of_its_own(tmp_path: Path) -> None:
-    held = held_after(
-        tmp_path,
-        "Ich bin Bäckerin in Kassel, stehe jeden Tag um zwei auf.",
-        "Jetzt fängt die Schicht erst um sechs an, Wecker auf fünf.",
-    )
-    assert [each.text for each in held if "Kassel" in each.text]
-    assert not [each.text for each in held if "um zwei" in each.text]
+    held = held_after(tmp_path, "Ich bin Bäckerin in Kassel, stehe jeden Tag um zwei auf.")
+    assert sorted("um zwei" in each.text for each in held) == [False, True]
 
 
 def quoted_of(text: str) -> list[str]:

@@ -27,13 +27,12 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
-from ireneo.memories.figures import counts_by_noun
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import expired_part
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import without_count, without_ended
+from ireneo.memories.remnants import without_ended
 from ireneo.memories.wording import unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -425,16 +424,10 @@ def retire_jokes(tx: Transaction, space: str, known: Sequence[Record], word: Mem
 
 def _without_person(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """The rest of a memory about several people, without the one who is gone; None if it isn't such a memory."""
-    if record.kind == "episodic" and not has_duration(record):
-        return None
     text, value = without_ended(record.text, draft.text), without_ended(record.value, draft.text) or ""
-    if text is None:
+    if text is None or (record.kind == "episodic" and not has_duration(record)):
         return None
-    if (
-        record.value
-        and not value
-        and (not {*terms(without_count(record.value))} <= {*terms(text)} or counts_by_noun(text))
-    ):
+    if record.value and not value and not {*terms(record.value)}.isdisjoint(terms(unquoted_words(draft.text))):
         return None
     return replace(
         draft,
@@ -444,7 +437,7 @@ def _without_person(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
         subject=record.subject,
         # Without a value of its own it would be the memory that has ended.
         attribute=record.attribute if value else "",
-        value=value,
+        value=value.rstrip("."),
         against=False,
         adds=False,
         # The memory may come from other sessions than the statement, or from several.

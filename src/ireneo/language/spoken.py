@@ -110,10 +110,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     back: Patterns = BARE  # Anywhere: what had ended is true again
     fresh: Patterns = BARE  # Anywhere: it is new
     besides: Patterns = BARE  # Anywhere: it is true in addition to what was said before
-    consumes: Patterns = BARE  # Anywhere: the speaker eats, drinks or likes something
     reacts: Patterns = BARE  # Anywhere: a reaction of the body to something that it doesn't tolerate
-    outgrown: Patterns = BARE  # Anywhere: somebody can now eat what they couldn't
-    recovered: Patterns = BARE  # Anywhere: somebody is well again
     reached: Patterns = BARE  # Anywhere: what was expected has happened
     joint: Patterns = BARE  # Anywhere: it includes the speaker
     called_too: Row = ()  # Synonyms for a relation, separated by blanks
@@ -137,17 +134,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     passing: Patterns = BARE  # Anywhere: it was temporary
     momentary: Patterns = BARE  # Anywhere: it is so at this moment, and no longer the next day
     instead: Patterns = BARE  # Anywhere: something replaces another
-    # For each thing of which one has one at a time, patterns that say that it has changed; without any, a pattern of
-    # `tells_of` together with one of `fresh` does
+    # For each thing of which one has one at a time, patterns that say that it has changed
     changes_of: Map = field(default_factory=dict)
     tells_of: Map = field(default_factory=dict)  # By such a thing, patterns that say which one it is
     # For each measurement of oneself that is stated again whenever it changes, patterns of it with its figure
     series: Map = field(default_factory=dict)
-    amounts: Row = ()  # Right before a figure: the amount is that much
     for_a_visit: Patterns = BARE  # Anywhere: somebody is there only for some days
-    # By something that costs or earns money, patterns of who or what reports another price, and of what identifies it
-    prices_heard: Map = field(default_factory=dict)
-    prices: Map = field(default_factory=dict)
     only: Patterns = BARE  # Anywhere: it is only this one of several times or days
     # Synonyms for a measurement, separated by blanks, besides the units of `numbers`
     measures: Row = ()
@@ -156,7 +148,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     over: Patterns = BARE  # Anywhere: what is said of somebody is no longer true
     rules: Patterns = OPENS_CLAUSE  # At the beginning of a sentence: how the assistant should behave
     tongues: Patterns = BARE  # Anywhere in a rule: the language of answers
-    over_it: Patterns = BARE  # Anywhere: the last thing mentioned has ended
     put_right: Patterns = BARE  # Anywhere: another figure replaces the one that was said right before
     laughs: Patterns = BARE  # Anywhere: the speaker laughs
     boasts: Patterns = BARE  # Anywhere in a sentence with laughter: it isn't meant

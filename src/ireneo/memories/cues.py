@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 
 from ireneo.language.files import LANGUAGES, Patterns, any_of, cached_data, of_language, topic
-from ireneo.language.predicates import Predicate
+from ireneo.language.predicates import Predicate, predicate
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives, Words
 from ireneo.language.words import template
@@ -28,6 +28,10 @@ def clause_words() -> str:
     """A pattern for the words between two clauses, in any language."""
     known = topic(Connectives)
     return any_of((*known.additions, *known.choices, *known.contrasts))
+
+
+PIECES = lazy_re(lambda: rf"(?:[,;:.!] (?:{clause_words()} )?| {and_words()} )")
+"""The boundary between two clauses or list items."""
 
 
 class FactCues:
@@ -116,3 +120,11 @@ def tense_fits(row: Predication, said: Predicate) -> bool:
     if said.over:
         return said.tense != "future"
     return said.tense in row.tense.split() if row.tense else said.tense not in ("future", "used")
+
+
+def clause_tense(clause: str, language: str, names: Set[str] = frozenset()) -> str:
+    """The tense of a clause whose subject may be one of `names`; empty if it has no verb that tells."""
+    said = predicate(clause, frozenset(names)) if language != "de" else None
+    if said is not None:
+        return said.tense
+    return "past" if cues(language).happened.search(clause) else ""

@@ -1,17 +1,17 @@
 """Decide which memories the meaning of a new statement ends: "sold the car", "the trip is off", "9, not 10 now".
 
-A statement ends a memory if it says that the thing has ended (`over_what` in the language's data: the object of "sold",
-the subject of "is off"), or if it gives the same thing another figure, another day, or the opposite value. If several
-memories could be meant, none is ended. Values of one slot, such as a home, replace each other in `facts`.
+A statement ends a memory if it says that a thing has ended, and names it in full (`over_what` in the language's data:
+the object of "sold", the subject of "is off"), or if it gives the same thing another figure, another day, or the
+opposite value. If several memories could be meant, none is ended. Values of one slot, such as a home, replace each
+other in `facts`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,36 +19,24 @@ from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, top
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.words import sentences, standardise, terms, writes_nouns_large
+from ireneo.language.topics import Numbers
+from ireneo.language.words import language_of_sentence, sentences, standardise, terms, writes_nouns_large
 from ireneo.memories.beings import being_terms, beings_in, person_terms, role_terms, without_speaker
-from ireneo.memories.cues import all_cues, and_words, cue_patterns, has_cue
-from ireneo.memories.ended_values import (
-    changed_numbers,
-    changed_preferences,
-    ended_slot_values,
-    fills_slot,
-    other_language_rules,
-    tolerated_again,
-)
+from ireneo.memories.cues import all_cues, clause_tense, cue_patterns, has_cue
+from ireneo.memories.ended_values import DIET, ended_values, fills_slot
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
     APART,
     SIDE,
     WEEKDAY,
-    are_alike,
-    bare_numbers,
     counts_by_noun,
     figures_by_quantity,
     is_measure,
-    is_similar_number,
-    is_time,
     measurement_patterns,
     numbers_in,
-    price_patterns,
     units_by_term,
 )
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.occupation import ended_other_half
 from ireneo.memories.plans import OFF, cancelled_plans, is_future, is_plan, without_plans
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
@@ -61,13 +49,13 @@ _LARGE = lazy_re(rf"(?<=[\w,] ){CAPITAL}\w+")
 _OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
 _WORDS = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _WORD_OR_FIGURE = lazy_re(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
-_LIST = rf"{CAPITAL}[\w'’-]+(?: {CAPITAL}[\w'’-]+)?"
-NAMES_LISTED = lazy_re(lambda: rf"\b{_LIST}(?:(?:, | {and_words()} |, {and_words()} ){_LIST}){{1,6}}")
-"""A list of several names."""
 _NUMBERED = lazy_re(lambda: rf"^(?:{any_of(_PHRASING.definite)} )?(?P<one>[^\W\d_]+ (?:no\.? ?|nr\.? ?|#)?\d+) ", re.I)
+_INDEFINITE = lazy_re(lambda: rf"(?:{any_of(topic(Numbers).one)}|\d+)\b", re.I)
 MOST = 6
-"""How many memories one word ends at most, and how many may share a word that identifies them; a statement that
-matches more is about all of them, and ends none."""
+"""How many memories the death of somebody ends at most, and how many may share a word that identifies them; a statement
+that matches more is about all of them, and ends none."""
+_MOST_MEANT = 2
+"""The same for the end of anything else."""
 _CLOSE = 3
 """At least one in this many content words of the shorter of two statements must be in both."""
 _PHRASE = 5
@@ -77,8 +65,8 @@ _COMPOUND = 4
 compounds."""
 _BEGINNING = 6
 """How many first letters two longer words of one family share: "therapy", "therapist"."""
-_BORN_TO = ("child", "sibling", "parent", "relative")
-"""The codes of relations that only end by death."""
+_NAMED_FOR_GOOD = ("child", "sibling", "parent", "relative", "name", "called")
+"""The attributes of names that only end by death, or by another name."""
 
 
 def mentions_change(text: str) -> bool:
@@ -91,26 +79,20 @@ def mentions_change(text: str) -> bool:
 
 def may_end_something(text: str) -> bool:
     """Whether a statement without information of its own may end a known memory."""
-    return any(gate(text) for gate in _gates(alone=True))
+    replaces = any(changes.search(text) for _, changes, _ in _one_at_a_time())
+    return replaces or has_cue("calls_off", text) or mentions_change(text)
 
 
 @lru_cache(4_096)
 def may_change(text: str) -> bool:
     """Whether a text may end a memory, because it says so, or states a figure or one of two opposites; cached."""
     text = standardise(text)
-    return any(gate(text) for gate in _gates(alone=False))
-
-
-@lru_cache(4_096)
-def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[str], bool]]:
-    """The things of which `words` may report a change, where, what tells which it is, and if that is all."""
-    found = ((thing, changes.search(words), changes, tells) for thing, changes, tells in _exclusive_things())
-    # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
-    return [
-        (thing, own, tells, changes.pattern == tells.pattern)
-        for thing, own, changes, tells in found
-        if own is not None and not (_begins_with_time(words[own.end() :]) or has_cue("for_a_visit", words))
-    ]
+    return bool(
+        may_end_something(text)
+        or any(has_cue(each, text) for each in OFF)
+        or figures_by_quantity(text)
+        or counts_by_noun(text)
+    )
 
 
 def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str, int]) -> list[Record]:
@@ -118,21 +100,16 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
 
     Memories in the statement's own slot are left out. `often` counts the memories that contain a word.
     """
-    if not draft.against and (
-        draft.kind in ("procedural", "failure") or has_cue("passing", comparable_words(draft.text))
-    ):
+    words = unquoted_words(draft.text)
+    if not draft.against and (draft.kind in ("procedural", "failure") or has_cue("passing", standardise(words))):
         # A procedure, or a fact that was true for a while, doesn't say what is true now.
         return []
     held = [each for each in known if may_be_over(each) and _is_older(each, draft)]
     if draft.attribute == "manner":
         # A wish for answers ends no facts.
         held = [each for each in held if each.attribute == "manner"]
-    if not held:
-        return []
-    found = [each for rule in _OF_PLANS if not draft.against for each in rule.find(draft, held)]
-    if draft.attribute != "manner" and (left := without_plans(unquoted_words(draft.text), draft.at)) != unquoted_words(
-        draft.text
-    ):
+    found = [] if draft.against else cancelled_plans(standardise(words), held)
+    if draft.attribute != "manner" and (left := without_plans(words, draft.at)) != words:
         if len(distinctive_words(left)) > 1:
             draft = replace(draft, text=left)
         else:
@@ -141,13 +118,13 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
                 for each in held
                 if is_future(comparable_words(each.text)) or is_plan(comparable_words(each.text), each.at)
             ]
-    found += (each for rule in _OF_SLOTS for each in rule.find(draft, held))
+    found += ended_values(draft, held)
     held = [each for each in held if not fills_slot(each, draft)]
     if draft.attribute == "home" and not draft.against:
         # Somebody who moves away from Munich may still work there.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
-    found += (each for rule in _OF_MEANING for each in rule.find(reader))
+    found += (*reader.ended(), *reader.changed_values(), *reader.older_measurements(), *reader.replaced_things())
     return list({each.id: each for each in found}.values())
 
 
@@ -168,9 +145,6 @@ class _ChangeReader:
         self.joins = writes_nouns_large(self.words)
         self.held = [(each, distinctive_words(each.text)) for each in held]
         self.persons = {term for each in held if is_name_of(each) for term in terms(each.value)}
-        self.fresh = has_cue("fresh", self.words)
-        self.back = has_cue("back", self.words)
-        self.moves = has_cue("moves", self.words)
         self.besides = has_cue("besides", self.words)
         self.only = has_cue("only", self.words)
 
@@ -179,71 +153,42 @@ class _ChangeReader:
         for said, gone, back in ended_things(self.words):
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
-            found = self._matching_phrase(named, gone=gone, back=back, least=len(named) if named <= self.names else 0)
-            if not gone and all(each in verb_forms() for each in named):
-                # "I can't run any more" names no thing: who runs the shop is not meant.
-                found = [each for each in found if self._does_the_same(each, named)]
+            found = [each for each, words in self.held if self._ends(each, words, named, gone=gone, back=back)]
             # What could mean several things ends none of them.
-            if len(found) <= (MOST if gone else 2):
+            if len(found) <= (MOST if gone else _MOST_MEANT):
                 yield from found
-        for times in ended_times(self.words):
-            same = [
-                each
-                for each, words in self.held
-                if (self.said & words or not self.said)
-                and _has_times(each, times)
-                and not self._is_about_others(each, set())
-            ]
-            yield from same if len(same) <= 2 else ()
-        if has_cue("over_it", self.words) and self.held and not self.names and not beings_in(self.words, self.persons):
-            yield max((each for each, _ in self.held), key=lambda one: one.recorded)
-        yield from self._corrected_figure()
 
-    def _corrected_figure(self) -> list[Record]:
-        """The memory of the same day with another figure of the same kind, if it is corrected."""
-        told = dict(_numbers_of(self.words)) if has_cue("put_right", self.words) else {}
-        today = [each for each, _ in self.held if told and each.at.date() == self.draft.at.date()]
-        others = [(each, dict(_numbers_of(comparable_words(each.text)))) for each in today]
-        found = [each for each, had in others if any(had[kind] != told[kind] for kind in told.keys() & had.keys())]
-        return sorted(found, key=lambda each: each.recorded)[-1:]
+    def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool) -> bool:
+        """Whether a memory is about what `named` names in full, which according to the statement ended or is back."""
+        hit = self._shared_terms(named, words)
+        if len(hit) < len(named) or not self._may_be_subject(record, hit):
+            return False
+        if record.attribute == "home" and not self._shared_terms(named, set(terms(record.value))):
+            # Somebody who lived there with a cat that died still lives there.
+            return False
+        if self._is_about_others(record, hit):
+            # "The neighbour's dog" is another dog.
+            return False
+        if gone:
+            return record.attribute != "manner"
+        if record.attribute == "manner" and not (back or self.draft.attribute == "manner"):
+            # What is told of one's life ends no wish for answers.
+            return False
+        if (record.attribute in _NAMED_FOR_GOOD and is_name_of(record)) or _only_names_subject(record, hit):
+            # A daughter who dropped out keeps her name.
+            return False
+        if all(each in verb_forms() for each in named) and not self._does_the_same(record, named):
+            # "I can't run any more" names no thing: who runs the shop is not meant.
+            return False
+        over = _mentions_end(record.text) if back else _mentions_end_of(record, hit)
+        return (over or (back and _is_ban(record))) == back
 
     def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
         """Whether a memory says that the speaker does what these verbs say."""
         said = predicate(comparable_words(record.text))
-        return said is not None and not beings_in(said.subject, self.persons) and bool(verbs & set(terms(said.verb)))
-
-    def _matching_phrase(self, named: Set[str], *, gone: bool, back: bool, least: int = 0) -> list[Record]:
-        least = least or (len(named) + 1) // 2
-        kin = {each.id for each, _ in self.held if not gone and each.attribute in _BORN_TO and is_name_of(each)}
-        doing = {term for found in _WORDS.finditer(self.words) if found[0].endswith("ing") for term in terms(found[0])}
-        found = []
-        for each, words in self.held:
-            hit = self._shared_terms(named, words)
-            if each.attribute == "manner" and not (back or self.draft.attribute == "manner"):
-                # What is told of one's life ends no wish for answers.
-                continue
-            if each.id in kin:
-                # A daughter who dropped out keeps her name.
-                continue
-            if self.moves and _is_work_at(each, hit):
-                # Somebody who moves away from Munich may still work there.
-                continue
-            if each.attribute == "home" and not self._shared_terms(named, set(terms(each.value))):
-                # Somebody who lived there with a cat that died still lives there.
-                continue
-            if hit <= doing and named - doing:
-                # Somebody who stopped wearing a watch may wear glasses.
-                continue
-            if len(hit) < least or not hit or not self._may_be_subject(each, hit):
-                continue
-            if (named & (person_terms() | being_terms())) - words or (not gone and self._is_about_others(each, hit)):
-                # "The neighbour's dog" is another dog.
-                continue
-            over = _mentions_end(each.text) if back else _mentions_end_of(each, hit)
-            if not gone and (_only_names_subject(each, hit) or (over or (back and _is_answer_ban(each))) != back):
-                continue
-            found.append(each)
-        return found
+        if said is None or said.tense == "past" or beings_in(said.subject, self.persons):
+            return False
+        return bool(verbs & set(terms(said.verb)))
 
     def _shared_terms(self, one: Set[str], other: Set[str]) -> set[str]:
         """The terms of `one` that occur in `other`, or in a longer word there."""
@@ -257,76 +202,49 @@ class _ChangeReader:
         """Memories for which the statement gives another figure, day or opposite, and which say little besides."""
         told = figures_by_quantity(_DENIED.sub("", self.words))
         denied = figures_by_quantity(" ".join(found["what"] for found in _DENIED.finditer(self.words)))
-        counts = counts_by_noun(self.words) if self.fresh or self.only or mentions_change(self.words) else {}
-        found = []
-        for each, words in self.held if told or counts else ():
+        counts = counts_by_noun(self.words) if self.only or mentions_change(self.words) else {}
+        is_fresh, was_past, found = self.only or has_cue("fresh", self.words), _is_past(self.words), list[Record]()
+        for each, words in self.held if (told or counts) and not self.besides else ():
             text = comparable_words(each.text)
-            theirs_counted = counts_by_noun(text) if counts else {}
-            if any(counts[thing] != theirs_counted[thing] for thing in counts.keys() & theirs_counted.keys()):
+            if not is_fresh and (was_past or _is_past(text)):
+                # What happened once has the figures of its day.
+                continue
+            theirs, counted = figures_by_quantity(_FROM.sub("", text)), counts_by_noun(text) if counts else {}
+            if any(counts[thing] != counted[thing] for thing in counts.keys() & counted.keys()):
                 found.append(each)
-                continue
-            theirs = figures_by_quantity(_FROM.sub("", text))
-            differ = [
-                kind for kind in told.keys() & theirs.keys() if self._values_differ(kind, told[kind], theirs[kind])
-            ]
-            # On Tuesdays all the same, but weekly now; every Sunday at three, and no longer every night.
-            loose = (SIDE, APART, *((WEEKDAY, "clock") if {"often", "clock"} & set(differ) else ()))
-            agree = {kind for kind in told.keys() & theirs.keys() - set(differ) if not kind.startswith(loose)}
-            if not differ or agree or self.besides:
-                continue
-            if any(not theirs.get(kind, frozenset()) & values for kind, values in denied.items()):
-                # "On 13 June, not 3 June" puts no other day right.
-                continue
-            shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
-            shared -= {
-                *units_by_term(),
-                *(term for kind in differ for term in (*terms(kind), *told[kind], *theirs[kind])),
-            }
-            close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or bool(
-                shared & _words_beside_figures(text) & _words_beside_figures(self.words)
-            )
-            if not shared or not (close or any(kind.startswith(WEEKDAY) for kind in differ)):
-                continue
-            if self._may_be_subject(each, shared) and self._same_beings(each, few=len(shared) == 1):
-                found.append(each)
-        if len(found) <= 2:
-            yield from found
-        yield from self._new_measurement(told)
+            elif differ := self._differing(told, theirs):
+                if any(not theirs.get(kind, frozenset()) & values for kind, values in denied.items()):
+                    # "On 13 June, not 3 June" puts no other day right.
+                    continue
+                figures = {term for kind in differ for term in (*terms(kind), *told[kind], *theirs[kind])}
+                timed = not any(is_measure(kind) or kind.startswith((SIDE, APART)) for kind in differ)
+                if self._share_a_thing(each, words, figures, timed=timed):
+                    found.append(each)
+        yield from found if len(found) <= _MOST_MEANT else ()
 
-    def _values_differ(self, kind: str, told: Set[str], theirs: Set[str]) -> bool:
-        """Whether a statement gives other values than a memory, or says that only some of its days are left."""
-        if kind.startswith(WEEKDAY) and self.only and told < theirs:
-            return True
-        return not told & theirs
+    def _differing(self, told: Mapping[str, Set[str]], theirs: Mapping[str, Set[str]]) -> list[str]:
+        """The quantities for which two statements have different values; none if they agree on another one."""
+        both = told.keys() & theirs.keys()
+        differ = [
+            kind
+            for kind in both
+            # "Only on Fridays" leaves out other days.
+            if not told[kind] & theirs[kind] or (kind.startswith(WEEKDAY) and self.only and told[kind] < theirs[kind])
+        ]
+        # On Tuesdays all the same, but weekly now; every Sunday at three, and no longer every night.
+        loose = (SIDE, APART, *((WEEKDAY, "clock") if {"often", "clock"} & set(differ) else ()))
+        return [] if any(not kind.startswith(loose) for kind in both - set(differ)) else differ
 
-    def _new_measurement(self, told: Mapping[str, frozenset[str]]) -> Iterator[Record]:
-        """The only memory of the same measurement, if a sentence is just a figure: "79 kilos this morning"."""
-        for sentence in sentences(self.words, small_opens=True) if any(is_measure(kind) for kind in told) else ():
-            mine = figures_by_quantity(sentence)
-            kinds = {kind for kind in mine if is_measure(kind) and not kind.startswith((SIDE, APART))}
-            if len(kinds) != 1 or distinctive_words(sentence) - units_by_term().keys():
-                continue
-            (kind,) = kinds
-            same = [
-                (each, theirs)
-                for each, _ in self.held
-                if (theirs := figures_by_quantity(comparable_words(each.text)).get(kind, mine[kind])) != mine[kind]
-                and self._same_persons(each)
-            ]
-            if len(same) == 1 and are_alike(" ".join(mine[kind]), " ".join(same[0][1])):
-                yield same[0][0]
-
-    def changed_prices(self) -> Iterator[Record]:
-        """The memory of a rent, pay or fee, if there is exactly one and the person who sets it names another figure."""
-        for heard_of, tells in price_patterns() if not self.besides else ():
-            if not heard_of.search(self.words):
-                continue
-            same = [
-                each for each, _ in self.held if tells.search(comparable_words(each.text)) and self._same_persons(each)
-            ]
-            same = [each for each in same if bare_numbers(comparable_words(each.text))]
-            if len(same) == 1 and is_similar_number(self.words, comparable_words(same[0].text)):
-                yield same[0]
+    def _share_a_thing(self, record: Record, words: Set[str], figures: Set[str], *, timed: bool) -> bool:
+        """Whether a memory is about the same thing; if the figures are days or times, that is more than a person."""
+        shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
+        shared -= {*units_by_term(), *figures}
+        whom = self.persons | person_terms() | being_terms() | _names_at_start(record) if timed else set[str]()
+        near = _words_beside_figures(comparable_words(record.text)) & _words_beside_figures(self.words)
+        close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or bool(shared & near)
+        return (
+            bool(shared - whom) and close and self._may_be_subject(record, shared) and self._same_beings(record, shared)
+        )
 
     def older_measurements(self) -> Iterator[Record]:
         """Memories with an older figure of a measurement of one's life."""
@@ -338,42 +256,34 @@ class _ChangeReader:
                     yield each
 
     def replaced_things(self) -> Iterator[Record]:
-        """Memories of a home, a job and the like, if the statement mentions another one."""
+        """Memories of a home or a job, if the statement mentions another one."""
         if (self.draft.against and self.draft.attribute) or self.besides:
             return
         named = _OPENING_NAME.match(self.words) if begins_with_name(self.words, "en") else None
         of_whom = set(terms(named[0].split()[0])) - person_terms() - being_terms() if named else set[str]()
-        for thing, own, tells, is_told_alike in changed_things(self.words):
-            # A thing without its own patterns for a change must be called new.
-            for each, _ in self.held if self.fresh or self.back or not is_told_alike else ():
+        for thing, own, tells in changed_things(self.words):
+            mine = without_speaker(self.words[: own.start()])
+            for each, _ in self.held:
                 if ONE_LIFE.get(self.draft.attribute) == each.attribute:
-                    # `occupation` decides how employer and job affect each other.
+                    # `ended_values` decides how employer and job affect each other.
                     continue
-                words, apart = comparable_words(each.text), each.subject and self.draft.subject != each.subject
+                words = comparable_words(each.text)
                 told = tells.search(words) if not each.attribute else None
-                if told and is_told_alike and distinctive_words(told[0]) & distinctive_words(own[0]):
-                    continue
-                mine, theirs = self.words[: own.start()], words[: told.start() if told else 0]
-                if of_whom and of_whom.isdisjoint(terms(words)):
-                    # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
-                    continue
-                if each.attribute == "partner" and beings_in(mine, self.persons):
-                    # "Mara's decree came through".
-                    theirs = words
-                same = self._name_same_persons(without_speaker(mine), without_speaker(theirs)) or (
-                    # In "Mara and I" she is the person whom the memory relates to the speaker.
-                    has_cue("joint", mine) and self._name_same_persons(self.words, theirs)
-                )
                 idle = thing == "employer" and each.attribute == "job" and each.value in _PHRASING.no_work
-                if (each.attribute == thing or told or idle) and same and (not apart or not self.draft.subject):
+                theirs = without_speaker(words[: told.start() if told else 0])
+                if (
+                    (each.attribute == thing or told or idle)
+                    # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
+                    and not (of_whom and of_whom.isdisjoint(terms(words)))
+                    and self._name_same_persons(mine, theirs)
+                    and (each.subject in ("", self.draft.subject) or not self.draft.subject)
+                ):
                     yield each
 
-    def _same_beings(self, record: Record, *, few: bool) -> bool:
-        """Whether a memory may be about the same people and animals; `few` if it shares only one word."""
+    def _same_beings(self, record: Record, shared: Set[str]) -> bool:
+        """Whether a memory may be about the same people and animals, which must be clear if little is shared."""
         mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
-        if mine and theirs:
-            return bool(mine & theirs)
-        return mine == theirs or not few
+        return bool(mine & theirs) if mine and theirs else mine == theirs or len(shared) > 1
 
     def _is_about_others(self, record: Record, hit: set[str]) -> bool:
         """Whether statement and memory are about different people or animals, and share no name."""
@@ -412,65 +322,16 @@ class _ChangeReader:
         )
 
 
-def _mentions_replacement(text: str) -> bool:
-    """Whether a text reports a change of something that one has one of at a time: a home, work, a partner."""
-    return any(changes.search(text) for _, changes, _ in _exclusive_things())
-
-
-Find = TypeVar("Find")
-Gate: TypeAlias = Callable[[str], object]
-FindBeside: TypeAlias = Callable[[MemoryDraft, Sequence[Record]], Iterable[Record]]
-
-
-class EndingRule(NamedTuple, Generic[Find]):
-    """One way in which a statement ends memories.
-
-    A statement is only compared with known memories if a gate of some rule opens, or if it contradicts a slot.
-    """
-
-    find: Find
-    gates: tuple[Gate, ...] = ()
-    """Whether a text, in standard words, may end something in this way."""
-    alone: tuple[Gate, ...] = ()
-    """The gates that also open for a statement without information of its own, which would otherwise be dropped."""
-
-
-def _cue_gate(*names: str) -> Gate:
-    return lambda text: any(has_cue(each, text) for each in names)
-
-
-_OF_PLANS: Sequence[EndingRule[FindBeside]] = (
-    EndingRule(
-        lambda draft, held: cancelled_plans(comparable_words(draft.text), held),
-        gates=(_cue_gate(*OFF),),
-        alone=(_cue_gate("calls_off"),),
-    ),
-)
-"""How plans end; tried before the statement's own plans are removed from it."""
-_OF_SLOTS: Sequence[EndingRule[FindBeside]] = (
-    EndingRule(ended_slot_values),
-    EndingRule(changed_preferences),
-    EndingRule(tolerated_again, alone=(_cue_gate("outgrown"),)),
-    EndingRule(other_language_rules),
-    EndingRule(changed_numbers, gates=(counts_by_noun,)),
-    EndingRule(lambda draft, held: ended_other_half(draft, held, comparable_words(draft.text))),
-)
-"""Rules for values that end with a slot's value, in the same slot or others."""
-_OF_MEANING: Sequence[EndingRule[Callable[[_ChangeReader], Iterable[Record]]]] = (
-    EndingRule(_ChangeReader.ended, alone=(mentions_change,)),
-    EndingRule(_ChangeReader.changed_values, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.older_measurements, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.changed_prices, gates=(figures_by_quantity,)),
-    EndingRule(_ChangeReader.replaced_things, alone=(_mentions_replacement,)),
-)
-"""Rules for memories that a statement ends by its meaning, in any slot but its own."""
-
-
-@cache
-def _gates(*, alone: bool) -> tuple[Gate, ...]:
-    """The gates of all rules, each once; with `alone` those for statements without information of their own."""
-    rows = [(rule.gates, rule.alone) for rules in (_OF_PLANS, _OF_SLOTS, _OF_MEANING) for rule in rules]
-    return tuple(dict.fromkeys(each for gates, by_itself in rows for each in (*by_itself, *(() if alone else gates))))
+@lru_cache(4_096)
+def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[str]]]:
+    """The things of which `words` may report a change, where, and what tells which it is; cached."""
+    found = ((thing, changes.search(words), tells) for thing, changes, tells in _one_at_a_time())
+    # "Training moved to Wednesdays"; "we're in a flat in Hove for the week".
+    return [
+        (thing, own, tells)
+        for thing, own, tells in found
+        if own is not None and not (_begins_with_time(words[own.end() :]) or has_cue("for_a_visit", words))
+    ]
 
 
 @lru_cache(512)
@@ -485,33 +346,12 @@ def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
             gone = "who" in found.re.groupindex
             name = "who" if gone else "what"
             named = _phrase_terms(found[name], before=found.end(name) < found.end())
-            if named:
+            # "I finished a model": a new thing is none that is known.
+            if named and not _INDEFINITE.match(found[name]):
                 rest = _CLAUSE_REST.match(words, found.end())
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
                 told.append((frozenset(named), gone, has_cue("back", again)))
     return tuple(told)
-
-
-@lru_cache(512)
-def ended_times(words: str) -> tuple[Mapping[str, frozenset[str]], ...]:
-    """The days and times of each phrase that names something ended: "no more 7 to 3", "not Thursdays any more"."""
-    phrases = (
-        found["what"]
-        for pattern in cue_patterns("over_what")
-        if "what" in pattern.groupindex
-        for found in pattern.finditer(words)
-    )
-    told = (
-        {kind: each for kind, each in figures_by_quantity(phrase).items() if is_time(kind, each)} for phrase in phrases
-    )
-    return tuple(each for each in told if each)
-
-
-def _has_times(record: Record, times: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a memory has these days or times, and doesn't say that they ended."""
-    text = comparable_words(record.text)
-    theirs = figures_by_quantity(text)
-    return all(values <= theirs.get(kind, frozenset()) for kind, values in times.items()) and not has_cue("ends", text)
 
 
 def _phrase_terms(text: str, *, before: bool) -> frozenset[str]:
@@ -519,6 +359,7 @@ def _phrase_terms(text: str, *, before: bool) -> frozenset[str]:
     said = [found[0] for found in _WORDS.finditer(text)]
     # In "the truck's generator" it is the generator; "the neighbour's dog" is not the speaker's.
     said = [word for at, word in enumerate(said) if at + 1 == len(said) or not _is_owner(word)]
+    said = [word for word in said if word.casefold() not in topic(Facts).adverbs]
     ends = topic(Facts).phrase_ends
     if before and writes_nouns_large(text):
         return distinctive_words(" ".join(_last_nouns(said)))
@@ -579,21 +420,17 @@ def _mentions_end(text: str) -> bool:
     return has_cue("ends", comparable_words(text))
 
 
-def _is_answer_ban(record: Record) -> bool:
-    """Whether a memory is a rule about what answers must not contain."""
-    return record.attribute == "manner" and has_cue("forbids", comparable_words(record.text))
+def _is_ban(record: Record) -> bool:
+    """Whether a memory says what somebody doesn't eat, or what answers must not contain."""
+    return record.attribute in DIET or (
+        record.attribute == "manner" and has_cue("forbids", comparable_words(record.text))
+    )
 
 
 def _mentions_end_of(record: Record, hit: set[str]) -> bool:
     """Whether a memory itself says that this has ended."""
     text = comparable_words(record.text)
     return _mentions_end(text) and (len(hit) > 1 or any(hit & named for named, *_ in ended_things(text)))
-
-
-def _is_work_at(record: Record, hit: set[str]) -> bool:
-    """Whether a memory says that somebody works at a place."""
-    placed = any(set(terms(found[1])) & hit for found in _IN.finditer(comparable_words(record.text)))
-    return placed and record.attribute in ("job", "employer")
 
 
 _CALLED = lazy_re(
@@ -604,14 +441,20 @@ _DENIED = lazy_re(
     lambda: rf"{any_of(topic(Facts).not_that)}(?P<what>(?:[^\W\d_]+ )?[$€£]?\d(?:[^.,;:!?]|[.,:](?=\d))*)", re.I
 )
 """A figure that is called wrong: "not 3 June"."""
-_IN = lazy_re(r"\bin (\w+)", re.I)
 _OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(of_language(Facts, 'en').owners)})\s+", re.I)
 _FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)
 
 
-def _numbers_of(text: str) -> set[tuple[str, frozenset[str]]]:
-    """The figures and days of a text, without the opposites."""
-    return {(kind, values) for kind, values in figures_by_quantity(text).items() if not kind.startswith((SIDE, APART))}
+def _is_past(text: str) -> bool:
+    """Whether all clauses with figures tell what happened in the past."""
+    told = [each for each in sentences(text, small_opens=True) if figures_by_quantity(each)]
+    return bool(told) and all(clause_tense(each, language_of_sentence(each)) == "past" for each in told)
+
+
+def _names_at_start(record: Record) -> set[str]:
+    """The terms of the name with which a memory begins: who it is about."""
+    found = _OPENING_NAME.match(comparable_words(record.text))
+    return set(terms(found[0])) if found else set()
 
 
 def _words_beside_figures(text: str) -> set[str]:
@@ -645,10 +488,10 @@ def _is_older(record: Record, draft: MemoryDraft) -> bool:
 
 
 @cached_data
-def _exclusive_things() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+def _one_at_a_time() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
     """Things of which one has one at a time, with patterns for a change, and for which one it is."""
     return tuple(
-        (thing, lazy_re(any_of(known.changes_of.get(thing) or patterns), re.I), lazy_re(any_of(patterns), re.I))
+        (thing, lazy_re(any_of(changes), re.I), lazy_re(any_of(known.tells_of[thing]), re.I))
         for known in (each.known for each in all_cues().values())
-        for thing, patterns in known.tells_of.items()
+        for thing, changes in known.changes_of.items()
     )

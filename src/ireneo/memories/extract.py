@@ -36,11 +36,10 @@ from ireneo.memories.earnest import (
     omits_subject,
     without_code_and_quotes,
 )
-from ireneo.memories.ended_values import corrected_values
+from ireneo.memories.ended_values import corrected_values, split_occupation
 from ireneo.memories.endings import may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
-from ireneo.memories.occupation import split_occupation
 from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (

@@ -13,7 +13,7 @@ from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Numbers, Words
 from ireneo.language.words import terms
-from ireneo.memories.cues import all_cues, cue_patterns
+from ireneo.memories.cues import cue_patterns
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
@@ -31,16 +31,6 @@ _FIGURE = lazy_re(
     ),
     re.I,
 )
-_AMOUNT = lazy_re(
-    lambda: (
-        r"(?<![\w.,:/-])[$€£]? ?"
-        r"(?P<number>\d{1,3}(?:[.,]\d{3})+|\d{2,6}(?:[.,]\d{1,2})?)(?![\d:/]|[.,]\d)(?P<thousand>k\b)?"
-        rf"(?P<nth>{any_of(topic(Phrasing).ordinals)}\b|%)?(?: (?P<next>[^\W\d_]+))?"
-    ),
-    re.I,
-)
-_SO_MUCH = lazy_re(lambda: rf"\b{any_of(topic(Facts).amounts)} [$€£]?$", re.I)
-_THOUSANDS = lazy_re(r"[.,](?=\d{3})")
 _MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
@@ -91,11 +81,6 @@ def names_one_weekday(text: str) -> bool:
     return len(days) == 1 and len(days[0]) == 1
 
 
-def is_time(kind: str, values: Set[str]) -> bool:
-    """Whether figures are days or times: "Thursday", "at 3.15", "7 to 3"."""
-    return kind.startswith(WEEKDAY) or kind == "clock" or (not kind and len(values) > 1)
-
-
 def is_measure(kind: str) -> bool:
     """Whether figures of a kind are measurements, and no times."""
     return bool(kind) and kind not in _NO_MEASURE and " " not in kind
@@ -104,44 +89,6 @@ def is_measure(kind: str) -> bool:
 def numbers_in(text: str) -> set[str]:
     """All numbers that are written in digits."""
     return set(_NUMBER.findall(text))
-
-
-def bare_numbers(text: str, *, told: bool = False) -> list[float]:
-    """The numbers of a text without a unit (except money) that are neither a date nor a time of day.
-
-    With `told` only those with words for an amount before them: "it's 1,600", "I'm on 5,800".
-    """
-    found = []
-    text = with_digits(text, units_by_term())
-    for hit in _AMOUNT.finditer(text):
-        if told and not _SO_MUCH.search(text, 0, hit.start("number")):
-            continue
-        behind = next(iter(terms(hit["next"] or "")), "")
-        if hit["nth"] or behind in month_terms() or units_by_term().get(behind, "") not in ("", *_MONEY):
-            continue
-        number = _THOUSANDS.sub("", hit["number"]).replace(",", ".")
-        found.append(float(number) * (1_000 if hit["thousand"] else 1))
-    return found
-
-
-def is_similar_number(now: str, before: str) -> bool:
-    """Whether a text has only one number, which differs from an earlier text's but is of similar size."""
-    numbers = set(bare_numbers(now, told=True))
-    if len(numbers) != 1:
-        return False
-    (one,) = numbers
-    known = bare_numbers(before)
-    return one not in known and any(each and 0.5 <= one / each <= 2 for each in known)
-
-
-@cached_data
-def price_patterns() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
-    """Patterns for a rent, pay or fee: of words about another price, and of words that identify it."""
-    return tuple(
-        (lazy_re(any_of(known.prices_heard[thing]), re.I), lazy_re(any_of(patterns), re.I))
-        for known in (each.known for each in all_cues().values())
-        for thing, patterns in known.prices.items()
-    )
 
 
 @cached_data
@@ -236,14 +183,14 @@ def _common_words() -> frozenset[str]:
 
 
 def next_value(text: str, attribute: str, before: str) -> str:
-    """The next value of a series of measurements, if a clause gives only its figure: "79.5 kg today" after "81 kg"."""
-    pattern, kinds = topic(Facts).series.get(attribute), [*filter(is_measure, figures_by_quantity(before))]
-    if not pattern or len(kinds) != 1 or kinds[0] in _MONEY:
-        return ""
-    own = re.search(any_of(pattern), text, re.I)
-    is_bare = [*filter(is_measure, figures_by_quantity(text))] == kinds
+    """The next value of a known figure: "79.5 kg today" after "81 kg", or "raised my rate to 85" after "70 an hour"."""
+    patterns, kinds = topic(Facts).series.get(attribute, ()), [*filter(is_measure, figures_by_quantity(before))]
+    own = re.search(any_of(patterns), text, re.I) if patterns else None
+    is_named = topic(Phrasing).mine.search(text) and {*terms(attribute)} <= {*terms(text)}
+    is_bare = bool(patterns) and [*filter(is_measure, figures_by_quantity(text))] == kinds and len(kinds) == 1
     is_bare = is_bare and not distinctive_words(text) - units_by_term().keys()
-    now, last = _NUMBER.findall(own[0] if own else text if is_bare else ""), _NUMBER.findall(before)
+    now = _NUMBER.findall(own[0] if own else text if is_named or is_bare else "")
+    last = _NUMBER.findall(before)
     return before.replace(last[0], now[0]) if len(now) == len(last) == 1 and are_alike(now[0], last[0]) else ""
 
 

@@ -16,15 +16,13 @@ from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, topic
 from ireneo.language.moments import moments
-from ireneo.language.predicates import predicate
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences, standardise
-from ireneo.memories.cues import cue_patterns, cues, has_cue
+from ireneo.memories.cues import PIECES, clause_tense, cue_patterns, cues, has_cue
 from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
 from ireneo.memories.plans import is_plan, plan_deadline
-from ireneo.memories.remnants import PIECES
 from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.memories.worth import LEAST_LEFT, keep_score
 from ireneo.patterns import lazy_re
@@ -145,11 +143,8 @@ def _question_of(text: str) -> str:
 
 def _tense(clause: str, language: str) -> str:
     first = _OPENING_NAME.match(clause)
-    names = frozenset({first[0], first[0].split()[0]}) if first else frozenset[str]()
-    said = predicate(clause, names) if language != "de" else None
-    if said is not None:
-        return "present" if said.tense == "perfect" and cues(language).goes_on.search(clause) else said.tense
-    return "past" if cues(language).happened.search(clause) else ""
+    tense = clause_tense(clause, language, {first[0], first[0].split()[0]} if first else set())
+    return "present" if tense == "perfect" and cues(language).goes_on.search(clause) else tense
 
 
 def _named_end(sentence: str, at: datetime) -> _End | None:

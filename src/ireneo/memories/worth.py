@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ireneo.language.files import CAPITAL, cached_data, topic
-from ireneo.language.predicates import predicate
 from ireneo.language.topics import Serving
 from ireneo.language.word_lines import Features, features, load_models
 from ireneo.language.words import language_of_sentence, letters, standardise
-from ireneo.memories.cues import cues, has_cue, relations
+from ireneo.memories.cues import PIECES, clause_tense, has_cue, relations
 from ireneo.memories.endings import mentions_change
 from ireneo.memories.figures import figures_by_quantity, is_measure
-from ireneo.memories.remnants import PIECES
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
@@ -65,7 +63,7 @@ def _statement_forms(said: str, language: str, asked: str) -> Iterator[str]:
         yield "@answer"
     yield from (f"@says_{cue}" for cue in _CUES if has_cue(cue, said))
     for clause in PIECES.split(said):
-        yield f"@tense_{_tense(clause, language)}"
+        yield f"@tense_{clause_tense(clause, language) or 'none'}"
     for kind in figures_by_quantity(said):
         yield "@figure"
         yield f"@fig_{(kind.split() or ['bare'])[0]}"
@@ -84,13 +82,6 @@ def _statement_forms(said: str, language: str, asked: str) -> Iterator[str]:
     yield f"@telling{min(len(distinctive_words(said)), _MOST_TELLING)}"
     if mentions_change(said):
         yield "@change"
-
-
-def _tense(clause: str, language: str) -> str:
-    said = predicate(clause) if language != "de" else None
-    if said is not None:
-        return said.tense
-    return "past" if cues(language).happened.search(clause) else "none"
 
 
 @cached_data
