@@ -65,7 +65,7 @@ quick, however they would grow with longer ones."""
 OF_LONGER_TEXTS = {
     6_000: "joke laughs boasts takes_back hyperbole supposed reported played fiction handed_over steps failed own "
     "condition authority asks hangs rules leads breaks",
-    2_000: "ends changed over_what instead grades clocks often passing moves over_it tongues back recovered "
+    2_000: "ends changed over_what instead grades clocks often passing moves tongues back "
     "reached joint ailments fresh besides refers depends",
 }
 """The same by the field of the cues in `memories/cues.py` that are asked of whole messages, or of whole memories."""

@@ -131,7 +131,7 @@ def test_work_says_of_which_project_its_memories_are_where_they_are_not_listed_h
     run("import", tmp_path / "run.jsonl", db=db)
     told = run("work", "--until-idle", db=db, cwd=here).stdout
     assert "1 of tower: `ireneo memories --project NAME` shows those of one project, --all-projects all." in told
-    assert "I was asked" in run("memories", "--project", "tower", db=db, cwd=here).stdout
+    assert "“Oil the bells”" in run("memories", "--project", "tower", db=db, cwd=here).stdout
     again = tmp_path / "again.db"
     run("import", tmp_path / "run.jsonl", db=again)
     assert "--all-projects" not in run("work", "--until-idle", db=again, cwd=tower).stdout

@@ -86,7 +86,7 @@ async def test_a_turn_of_work_is_an_episode_with_its_sources() -> None:
     assert (gathered.session, gathered.first_position, gathered.last_position) == ("run", 0, 5)
     (told,) = await desk.all()
     assert told.text == (
-        "I was asked: “Make the drift test pass”. I changed `src/clock.py`. `pytest -q` passed. "
+        "“Make the drift test pass”: I changed `src/clock.py`. `pytest -q` passed. "
         "The next run of `clock.py` is counted from when the last one was due."
     )
     messages = await session.messages()
@@ -268,7 +268,7 @@ async def test_what_was_asked_for_by_a_command_is_told_as_it_was_entered() -> No
     )
     await desk.gather()
     (told,) = await desk.all()
-    assert told.text.startswith("I was asked: “/review 7”.")
+    assert told.text.startswith("“/review 7”: ")
 
 
 @pytest.mark.parametrize("command", ["pnpm up react@19 --force", "yarn add left-pad", "pnpm install"])
@@ -277,7 +277,7 @@ async def test_what_installs_packages_is_no_check_that_passed(command: str) -> N
     await desk.session([desk.asks("Take the newest release"), *desk.runs(command, "Done in 3s"), desk.says("Done.")])
     await desk.gather()
     (told,) = await desk.all()
-    assert told.text == "I was asked: “Take the newest release”."
+    assert told.text == "“Take the newest release”."
 
 
 async def test_what_branches_share_is_remembered_once() -> None:

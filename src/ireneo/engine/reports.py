@@ -158,6 +158,8 @@ class WorkReport(Struct, frozen=True, kw_only=True):
     """Pieces of work that another worker had finished meanwhile."""
     memories: int = 0
     """Memories that were made or changed."""
+    ended: int = 0
+    """How many of these hold no longer."""
     episodes: int = 0
     """Episodes that were reflected on."""
     archived: int = 0
@@ -181,7 +183,7 @@ class WorkReport(Struct, frozen=True, kw_only=True):
         elif done.did in ("failed", "taken_over"):
             more[done.did] = 1
         elif done.did in ("listened", "remembered", "reflected"):
-            more |= {"memories": done.memories, "episodes": done.episodes}
+            more |= {"memories": done.memories, "ended": done.ended, "episodes": done.episodes}
         elif done.did == "archived":
             more["archived"] = done.memories
         elif done.did == "embedded":

@@ -77,13 +77,13 @@ def _episode(
 ) -> MemoryDraft:
     opening, last = turn.messages[0], turn.messages[-1]
     asked = clip(" ".join(_TAG.sub(" ", entered_text(opening.text)).split()), _ASKED).rstrip(".")
-    parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [
+    parts = [
         *_refusal_part(done),
         *_changes_part(done, turn.place.get(DIRECTORY, "")),
         *_outcome_part(done),
         *_closing_part(spoken),
     ]
+    parts = [(f"“{asked}”{':' if parts else '.'}" if asked else "I was asked.", ()), *parts]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_TOLD - len(text) - 1

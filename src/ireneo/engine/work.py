@@ -98,6 +98,8 @@ class WorkResult(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """How many texts a model must still write on the branch."""
     memories: int = 0
     """How many memories were made or changed; for ``embedded``, how many documents."""
+    ended: int = 0
+    """How many of these hold no longer."""
     episodes: int = 0
     """How many episodes were reflected on."""
 
@@ -650,6 +652,7 @@ def _memory_result(did: WorkKind, read: IntakeResult) -> WorkResult:
         last_position=read.last_position,
         summaries=0,
         memories=len(read.remembered),
+        ended=len({one.id for each in read.remembered for one in (each.record, *each.changed) if not one.holds}),
     )
 
 

@@ -124,7 +124,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     lasted: Patterns = BARE  # Anywhere: it is past or recurs, so that such a time is no end
     goes_on: Patterns = BARE  # Anywhere in a clause in the perfect: it is still true
     for_good: Patterns = BARE  # Anywhere: it is true for years
-    for_now: Patterns = BARE  # Anywhere: it is only true that day, a mood, or what somebody wants or has to do
+    for_now: Patterns = BARE  # Anywhere: it is only true that day or week
     trails: Patterns = BARE  # After a value: from here on the speaker says something else
     refers: Patterns = BARE  # At the beginning of a sentence: it refers to the sentence before
     depends: Patterns = BARE  # The same at the beginning of a clause

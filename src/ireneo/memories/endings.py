@@ -206,13 +206,13 @@ class _ChangeReader:
         is_fresh, was_past, found = self.only or has_cue("fresh", self.words), _is_past(self.words), list[Record]()
         for each, words in self.held if (told or counts) and not self.besides else ():
             text = comparable_words(each.text)
-            if not is_fresh and (was_past or _is_past(text)):
-                # What happened once has the figures of its day.
-                continue
             theirs, counted = figures_by_quantity(_FROM.sub("", text)), counts_by_noun(text) if counts else {}
             if any(counts[thing] != counted[thing] for thing in counts.keys() & counted.keys()):
                 found.append(each)
             elif differ := self._differing(told, theirs):
+                if not is_fresh and (was_past or _is_past(text)):
+                    # What happened once has the figures of its day.
+                    continue
                 if any(not theirs.get(kind, frozenset()) & values for kind, values in denied.items()):
                     # "On 13 June, not 3 June" puts no other day right.
                     continue

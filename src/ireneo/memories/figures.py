@@ -31,7 +31,6 @@ _FIGURE = lazy_re(
     ),
     re.I,
 )
-_MONEY = ("euro", "dollar", "pound", "franc", "money")
 _NUMBER = lazy_re(r"\d+(?:[.,]\d+)?")
 _BEHIND_FIGURES = lazy_re(r"(?<=\d)\D{1,12}$")
 _YEAR = lazy_re(r"(?:19|20)\d\d")

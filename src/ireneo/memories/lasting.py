@@ -34,7 +34,7 @@ _PHRASING = topic(Phrasing)
 COUNTS_FOR = timedelta(days=180)
 """How long a statement about the present is taken to be true."""
 COUNTS_FOR_NOW = timedelta(days=28)
-"""The same for a statement about the day, a mood, or what somebody wants or has to do."""
+"""The same for a statement about the day or the week."""
 _DAYS = {
     unit: timedelta(days=days)
     for days, units in ((1, "day tag"), (7, "week woche"), (31, "month monat"))

@@ -219,12 +219,14 @@ class Column(Struct, frozen=True):
     widest: int = 60
     within: bool = False
     """Whether cells are cut in their middle, because either end may be what differs."""
+    wraps: bool = False
+    """Of the last column: whether a cell goes on over several lines, and is not cut."""
 
 
 def show_columns(
     screen: Console, columns: Sequence[Column], rows: Sequence[Sequence[Text]], *, above: Sequence[str] = ()
 ) -> None:
-    """Print a table, each row on one line; on a narrow screen the widest columns are cut first.
+    """Print a table, each row on one line unless its last cell wraps; on a narrow screen the widest columns are cut.
 
     The text `above` a row is printed unless the row before has the same. If more than the last column would be lost,
     each row becomes several lines: its first cell, then the others behind their headings.
@@ -252,7 +254,9 @@ def show_columns(
     widths[-1] = max(min(widths[-1], left), min(least, 1))
     for number, row in enumerate([headings, *rows], start=-1):
         _show_above(screen, above, number)
-        screen.print(_line(columns, row, widths), no_wrap=True, overflow="ellipsis", crop=True)
+        first, *more = row[-1].wrap(screen, widths[-1]) or [row[-1]] if columns[-1].wraps else [row[-1]]
+        for cells in ([*row[:-1], first], *([*([Text()] * (len(row) - 1)), each] for each in more)):
+            screen.print(_line(columns, cells, widths), no_wrap=True, overflow="ellipsis", crop=True)
 
 
 def _show_above(screen: Console, above: Sequence[str], number: int) -> None:

@@ -258,6 +258,7 @@ def _work_summary(tally: WorkReport) -> str:
         (tally.texts, "text", f"written by a model ({spent})"),
         (tally.taken_over, "piece", "of work taken over from another writer"),
         (tally.memories, "memory", "made or changed"),
+        (tally.ended, "memory", "no longer true (`ireneo memories --state any`)"),
         (tally.archived, "memory", "archived"),
         (tally.vectors, "vector", "made"),
         (tally.episodes, "episode", "read for conclusions"),

@@ -109,7 +109,7 @@ _MEMORIES = (
     Column("since"),
     Column("project", widest=20),
     Column("id"),
-    Column("memory", widest=10_000),
+    Column("memory", widest=10_000, wraps=True),
 )
 _PLACES = {"": "", "*": "all"}
 _FADING = (
@@ -117,7 +117,7 @@ _FADING = (
     Column("", right=True),
     Column("kind"),
     Column("id"),
-    Column("memory", widest=10_000),
+    Column("memory", widest=10_000, wraps=True),
 )
 
 
