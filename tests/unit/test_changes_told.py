@@ -75,6 +75,7 @@ ENDED = (
     ("I'm in payroll at Fenwick Hall.", "They made the whole office redundant on Wednesday."),
     ("Ich fahre seit Jahren Bus bei den Linzer Linien.", "So, seit heute bin ich Rentner."),
     ("We're in a two-bed in Hull with the baby.", "I'm in a wee one-bed in Hove now."),
+    ("My new boss is Dr Mehta, very calm.", "Sorry, the doctor's name is not Mehta, it's Mehra."),
     ("my rate is 70 an hour, how many swords is that", "raised my rate to 85"),
 )
 

@@ -310,20 +310,6 @@ def test_for_whom_and_as_what_somebody_works_are_two_facts() -> None:
         assert [each.text for each in facts] == texts
 
 
-def test_of_two_things_that_somebody_has_each_is_told() -> None:
-    found = told("I have a peanut allergy and two kids.")
-    assert [(each.attribute, each.text) for each in found] == [
-        ("allergy", "Ines has a peanut allergy."),
-        ("child", "Ines has two kids."),
-    ]
-
-
-def test_a_name_that_is_told_next_is_that_of_the_animal_before_it() -> None:
-    found = told("i got a dog!! his name is Bruno, a beagle")
-    assert ("pet", "Bruno", "Ines's dog is called Bruno.") in [(e.attribute, e.value, e.text) for e in found]
-    assert not [each for each in told("I met a man. His name is Bruno.") if each.attribute]
-
-
 def test_an_allergy_is_told_apart_from_a_diet() -> None:
     for text in (
         "I'm vegetarian and allergic to walnuts.",

@@ -102,7 +102,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     # The same for a whole clause, whatever its subject: "they promoted me to …", "first day at …"
     outright: tuple[Predication, ...] = ()
     forbids: Patterns = BARE  # Anywhere in a rule: what is forbidden
-    named: Row = ()  # A statement that the person mentioned last has a `name`
     of_boss: Patterns = BARE  # Anywhere: it is about the speaker's boss
     promoted: Patterns = BARE  # Anywhere: somebody with new work has it with the same employer
     ends: Patterns = BARE  # Anywhere: something has ended or was replaced

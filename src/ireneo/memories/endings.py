@@ -90,6 +90,7 @@ def may_change(text: str) -> bool:
     return bool(
         may_end_something(text)
         or any(has_cue(each, text) for each in OFF)
+        or _WRONG_NAME.search(text)
         or figures_by_quantity(text)
         or counts_by_noun(text)
     )
@@ -124,7 +125,8 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
         # Somebody who moves away from Munich may still work there.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
-    found += (*reader.ended(), *reader.changed_values(), *reader.older_measurements(), *reader.replaced_things())
+    found += (*reader.ended(), *reader.corrected_names(), *reader.changed_values())
+    found += (*reader.older_measurements(), *reader.replaced_things())
     return list({each.id: each for each in found}.values())
 
 
@@ -157,6 +159,13 @@ class _ChangeReader:
             # What could mean several things ends none of them.
             if len(found) <= (MOST if gone else _MOST_MEANT):
                 yield from found
+
+    def corrected_names(self) -> Iterator[Record]:
+        """Memories with a name that the statement calls wrong: "not Hull, it's Hove"."""
+        for found in _WRONG_NAME.finditer(self.words):
+            name = set(terms(found["name"]))
+            same = [each for each, words in self.held if name <= words and not each.value]
+            yield from same if len(same) <= _MOST_MEANT else ()
 
     def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool) -> bool:
         """Whether a memory is about what `named` names in full, which according to the statement ended or is back."""
@@ -442,6 +451,13 @@ _DENIED = lazy_re(
 )
 """A figure that is called wrong: "not 3 June"."""
 _OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(of_language(Facts, 'en').owners)})\s+", re.I)
+_WRONG_NAME = lazy_re(
+    lambda: (
+        rf"{any_of(topic(Facts).not_that)}(?P<name>(?-i:{CAPITAL})\w+)"
+        rf"(?: \w+){{0,2}}[,;:–—-]? {any_of(topic(Facts).but_that)}(?-i:{CAPITAL})"
+    ),
+    re.I,
+)
 _FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)
 
 

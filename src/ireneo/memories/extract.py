@@ -19,7 +19,6 @@ from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import (
     all_cues,
     clause_words,
-    cue_patterns,
     cues,
     first_match,
     has_cue,
@@ -53,7 +52,7 @@ from ireneo.memories.quoting import (
 )
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.said import ADDS, QuotedClause, SaidFact, fact_key, joined, quotations, with_original_words
-from ireneo.memories.wording import distinctive_words, names_in, unquoted_words
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.memories.worth import LEAST_ASKED, NOTHING, is_worth_keeping, keep_score
 from ireneo.patterns import lazy_re
 
@@ -66,7 +65,6 @@ _LONGEST_VALUE = 80
 _LONGEST_LISTED = 4
 """The maximum number of words of a later thing in a list."""
 _ONLY_NAMES = lazy_re(lambda: rf"\b{any_of(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]+|[.,!]", re.I)
-_AND_THINGS = lazy_re(lambda: rf",? {any_of(topic(Connectives).additions)} (?=an?\b|the\b|my\b|\d|[a-z]+ [a-z]+)", re.I)
 _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{any_of([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
@@ -95,10 +93,8 @@ def extract_facts(
         return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
-    reader.heard = frozenset(name for each in known for name in names_in(each.text))
     reader.planned = planned_places(known)
     reader.known = [each for each in known if each.holds and each.attribute and each.value]
-    reader.employers = tuple(each.value for each in known if each.attribute == "employer" and each.holds)
     antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
     answer, slots = _read_answer(text, asked, reader) if asked and at else ("", [])
     found |= {fact_key(fact): fact for fact in slots}
@@ -147,11 +143,6 @@ def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactRea
     """The facts of a clause, with a name in place of its pronoun if only one person can be meant."""
     statement = antecedents.resolve(said, reader.names)
     spoken = replace(statement, text=standardise(statement.text))
-    if statement is said and spoken.text != said.text:
-        # "Gegen Mandeln ist sie allergisch": in plain word order the pronoun comes first.
-        plain_order = antecedents.resolve(spoken, reader.names)
-        points_back = plain_order is spoken and cues(said.language).refers.match(spoken.text)
-        spoken = statement if points_back else plain_order
     for fact in reader.facts(spoken):
         fact = with_original_words(fact, spoken.text, statement.text)
         yield replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
@@ -198,19 +189,11 @@ class _FactReader:
         self.subject = speaker or "user"
         self.at = at
         self.names = dict(names)
-        self.heard = frozenset[str]()
-        """Words that known memories write like names."""
         self.planned = frozenset[str]()
         """The places to which somebody plans to move."""
-        self.employers: tuple[str, ...] = ()
-        """The known employers of the speaker."""
         self.known: Sequence[Record] = ()
         """The known values of slots."""
         self.opens = True
-        self.answering = False
-        """Whether the statement continues an answer, so that the question names its subject."""
-        self.being = ""
-        """The kind of being whose name wasn't given yet: "dog"."""
         self.own = True
         """Whether the previous statement was about the speaker, or there was none."""
 
@@ -242,8 +225,7 @@ class _FactReader:
     def _read_facts(self, statement: Statement) -> Iterator[SaidFact]:
         if statement.asks:
             return
-        rule = self._rule(statement) or self._named_being(statement)
-        if rule is not None:
+        if rule := self._rule(statement):
             yield rule
             return
         if statement.how:
@@ -253,14 +235,9 @@ class _FactReader:
             return
         yield from (named := list(self._relatives(statement)))
         said = predicate(statement.text, self._known_names(statement)) if statement.language != "de" else None
-        if statement.language == "de" and (both := german_and(statement.text)):
-            slots = list(self._lasting_slots(replace(statement, text=both[0]), None))
-            if slots:
-                yield from (replace(fact, quote=statement.text) for fact in slots)
-                yield from self._second_half(statement, both[1])
-                return
         # "Maria quit Siemens and started at Airbus" says two things about one person.
-        first, more = split_at_and(statement.text, said) if said is not None else ("", "")
+        both = german_and(statement.text) if statement.language == "de" else None
+        first, more = both or (split_at_and(statement.text, said) if said is not None else ("", ""))
         alone = replace(statement, text=first)
         if slots := list(self._lasting_slots(alone, predicate(first, self._known_names(statement)))) if more else []:
             yield from slots
@@ -269,8 +246,6 @@ class _FactReader:
         if more:
             yield from self._lasting_slots(replace(statement, text=more), predicate(more, self._known_names(statement)))
         slots = list(self._lasting_slots(statement, said)) or list(self._next_values(statement))
-        slots = list(self._further_slots(statement, said, slots)) if said is not None else slots
-        self._remember_being(slots)
         called = [each.value for each in named]
         yield from (each for each in slots if each.attribute != "name" or each.value not in called)
         if slots and not (said is not None and said.tense == "used"):
@@ -283,26 +258,6 @@ class _FactReader:
         for each in self.known if not is_plan(statement.text, self.at) else ():
             if each.subject == self.subject and (value := next_value(statement.text, each.attribute, each.value)):
                 yield self._make_fact(statement, None, subject=self.subject, attribute=each.attribute, value=value)
-
-    def _further_slots(self, statement: Statement, said: Predicate, slots: Sequence[SaidFact]) -> Iterator[SaidFact]:
-        """The slots of a clause, and further ones that it fills: "I have a peanut allergy and two kids"."""
-        has = said.verb == "have" and not said.negated and not said.over
-        for found in _AND_THINGS.finditer(statement.text, said.rest_start) if has and slots else ():
-            more = f"{statement.text[: said.rest_start]} {statement.text[found.end() :]}"
-            pieces = [replace(statement, text=each) for each in (statement.text[: found.start()], more)]
-            told = [list(self._lasting_slots(each, predicate(each.text, self._known_names(each)))) for each in pieces]
-            if all(told) and told[0][0].value != told[1][0].value:
-                yield from (replace(each, quote=statement.text) for facts in told for each in facts)
-                return
-        yield from slots
-
-    def _remember_being(self, slots: Sequence[SaidFact]) -> None:
-        """Remember whose name may be given next."""
-        for each in slots:
-            words = [word for word in each.value.casefold().split() if word in relations()]
-            has_name = any(word[:1].isupper() for word in each.value.split())
-            if words and not has_name and each.attribute in ("pet", "child"):
-                self.being = words[-1]
 
     def _second_half(self, statement: Statement, more: str) -> Iterator[SaidFact]:
         """The facts of the second half of a statement, read as a separate clause."""
@@ -367,15 +322,6 @@ class _FactReader:
                 salience=0.8,
             )
             yield from [replace(told, value=each.value, against=True, adds=False), told] if adds else [told]
-
-    def _named_being(self, statement: Statement) -> SaidFact | None:
-        """The name of the animal or child that was just mentioned: "his name is Bruno"."""
-        found = next((hit for row in cue_patterns("named") if self.being and (hit := row.match(statement.text))), None)
-        if found is None or statement.made_up or found["name"].casefold() in _NAMES.none:
-            return None
-        name, code = found["name"], relations()[self.being]
-        self.names[code] = self.names[name] = name
-        return self._name_fact(statement, self.being, name)
 
     def _name_fact(self, statement: Statement, word: str, name: str) -> SaidFact:
         """The fact that somebody close to the speaker has a name."""
@@ -482,9 +428,6 @@ class _FactReader:
 
     def _whole_clause_facts(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
         value = self._trim_value(found["value"], statement.language)
-        if row.attribute == "employer":
-            # "The Fenwick" is the one whose full name was given before.
-            value = next((each for each in self.employers if f"{each} ".startswith(f"{value} ")), value)
         if value:
             said = replace(statement, text=found.string)
             yield self._make_fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
