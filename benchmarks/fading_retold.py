@@ -20,7 +20,7 @@ from ireneo.engine.context import StoredReader
 from ireneo.engine.models import Limits
 from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.ports.store import Transaction
-from ireneo.summaries.policy import RUNNING, STORY, Policy, StorySettings
+from ireneo.summaries.policy import STORY, Policy, StorySettings
 from ireneo.summaries.story_path import StoryPath, open_threads
 from ireneo.summaries.summary import Summary, Thread
 
@@ -68,7 +68,6 @@ def told(story: StorySettings) -> Policy:
 
 
 PRESETS: dict[str, Policy] = {
-    "running": RUNNING,
     "fan-in 2": told(StorySettings(fan_in=2)),
     "fan-in 4 (ours)": STORY,
     "fan-in 6": told(StorySettings(fan_in=6)),

@@ -45,7 +45,7 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         ((*CONTEXT, "--to", "morse"), "There is no chat format 'morse'; the formats are anthropic, gemini"),
         (
             (*CONTEXT, "--preset", "lazy"),
-            "the presets are coding, forge, running, scratchpad, story.",
+            "the presets are coding, forge, scratchpad, story.",
         ),
         ((*CONTEXT, "--session", "x"), "There is no session x in it; it holds 7c1e4f52"),
         (("context", "gone.jsonl", "--budget", "2000"), "There is no file gone.jsonl."),

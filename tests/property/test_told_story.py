@@ -116,12 +116,3 @@ def test_a_stretch_that_no_model_told_as_a_whole_is_told_by_those_below() -> Non
     over = summary_over(deep, leaves)
     assert is_model_written(over)
     assert len(over.lines("story")) == 8
-
-
-def test_a_dull_scene_is_not_told_whole_at_the_cost_of_points() -> None:
-    deep, dull, even = told(0, [9] * 16, depth=2), told(9, [2, 1, 2]), told(9, [2, 2, 2])
-    marked, unmarked = (tell_blocks([deep, leaf], 240, count) for leaf in (dull, even))
-    # What says of nothing that it is worth more was written as one, and stands as one.
-    assert unmarked[1].count("what was worth") == 3
-    assert marked[1].count("what was worth") < 3
-    assert marked[0].count("worth 09") >= unmarked[0].count("worth 09")

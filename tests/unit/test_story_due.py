@@ -6,11 +6,10 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 from tests.progress import progress_of
 from tests.property.stories.checks import caught_up
 from tests.property.stories.fickle import FickleLLM, memory_with
-from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
+from tests.property.stories.material import TINY_STORY, Storyteller
 
 from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory import InMemoryStore
@@ -20,8 +19,6 @@ from ireneo.engine.work import WorkResult
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
-
-RUNNING = Policy(name="running", story=replace(SMALL, running=True), live_share=0.5)
 
 
 class Desk:
@@ -142,29 +139,3 @@ async def test_work_goes_on_after_the_clock_was_set_back(desk: Desk) -> None:
             await asyncio.sleep(0.01)
     working.cancel()
     assert await session.due(0, preset=TINY_STORY) == 0
-
-
-async def test_a_running_summary_is_folded_once_for_every_leaf(desk: Desk) -> None:
-    session = await desk.begin("chats", "chats", "chats", "scene")
-    await desk.work(RUNNING)
-    for summarizer in (RUNNING.summarizer, f"story-1/third/{RUNNING.summarizer}"):
-        chain = sorted(await desk.summaries(summarizer), key=lambda each: each.last_position)
-        assert [each.retellings for each in chain] == list(range(1, len(chain) + 1))
-        assert {each.first for each in chain} == {chain[0].first}
-        assert len(chain) > 3
-    context = await session.context(400, preset=RUNNING)
-    assert [row.what for row in context.view].count("summary") in (1, 2)
-
-
-async def test_a_running_summary_follows_a_rewind(desk: Desk) -> None:
-    session = await desk.begin("chats", "chats", "chats", "scene")
-    await caught_up(session, RUNNING)
-    path = await session.messages()
-    for keep in (31, 26, 14, 9):
-        await session.rewind(path[keep].id)
-        await caught_up(session, RUNNING)
-        other = await Desk().begin()
-        await other.append([message.draft for message in path[: keep + 1]])
-        await caught_up(other, RUNNING)
-        mine, fresh = [await each.context(400, preset=RUNNING) for each in (session, other)]
-        assert mine.messages == fresh.messages

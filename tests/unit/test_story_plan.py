@@ -115,10 +115,9 @@ def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messa
 @pytest.mark.parametrize(
     "name", ["", "Vera", "Véra O'Lund", "a/b", "x/open", "y/whole", "100%", "%2F", "as/Vera", "A\nB"]
 )
-@pytest.mark.parametrize("running", [False, True])
-def test_a_family_tells_its_policy(name: str, running: bool) -> None:
-    sizes = StorySettings(leaf_messages=7, leaf_tokens=800, fan_in=3, running=running)
-    policy = Policy(name="running" if running else "story", story=sizes, live_share=0.5, seen_by=name)
+def test_a_family_tells_its_policy(name: str) -> None:
+    sizes = StorySettings(leaf_messages=7, leaf_tokens=800, fan_in=3)
+    policy = Policy(name="story", story=sizes, live_share=0.5, seen_by=name)
     found = story_of(policy.summarizer)
     assert found is not None
     assert found.seen_by == name

@@ -220,14 +220,9 @@ def _is_partial(summary: Summary) -> bool:
     return "/as/" in summary.summarizer
 
 
-def _is_running(summary: Summary) -> bool:
-    """Whether `summary` covers everything before its end and includes its predecessor; only the last such is kept."""
-    return "/running/" in summary.summarizer
-
-
 def _source_fault(summary: Summary, stored: StoredSummaries) -> str:
     """Sources that are missing or do not add up to the summary."""
-    if summary.writing is not None or not summary.sources or _is_running(summary):
+    if summary.writing is not None or not summary.sources:
         return ""
     parts = [stored.there[source] for source in summary.sources if source in stored.there]
     if len(parts) < len(summary.sources):
@@ -255,9 +250,7 @@ def _check_overlaps(
     tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries
 ) -> list[Diagnosis]:
     """Summaries that cover the same messages of a branch."""
-    kinds = sorted(
-        {(each.summarizer, each.depth) for each in stored.canonical if not (_is_running(each) or _is_temporary(each))}
-    )
+    kinds = sorted({(each.summarizer, each.depth) for each in stored.canonical if not _is_temporary(each)})
     above = _dependents(stored)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:

@@ -177,7 +177,7 @@ def _leaves_asked_together(
     its text needs no further question with all of its messages.
     """
     story = settings(options.policy)
-    spans = [each for each in missing if each.depth == 1][: 1 if story.running else STRETCH_LEAVES]
+    spans = [each for each in missing if each.depth == 1][:STRETCH_LEAVES]
     leaves: list[Summary] = []
     room = min(STRETCH_TOKENS, story.window_tokens // 3)
     for each, leaf in zip(spans, tx.summaries.get(key, [each.span.id for each in spans]), strict=True):
@@ -373,7 +373,7 @@ def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOp
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
     """The sources of a summary, except those before its stretch."""
     messages, parts = _story_sources(tx, key, summary, options, voice)
-    if summary.sources and not settings(options.policy).running:
+    if summary.sources:
         children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)
         # Threads are carried, never retold: those by a model below, if there are any.
         carried = join([child.threads for child in children], settings(options.policy).open_threads)
@@ -391,8 +391,7 @@ def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: Cont
 
 def _is_from_messages(summary: Summary, options: ContextOptions) -> bool:
     """Whether the text of a summary is written from messages, and not from the texts below it."""
-    story = settings(options.policy)
-    return summary.depth == 1 or (summary.source_tokens <= story.raw_tokens and not story.running)
+    return summary.depth == 1 or summary.source_tokens <= settings(options.policy).raw_tokens
 
 
 def _story_sources(
@@ -401,9 +400,6 @@ def _story_sources(
     """The messages or summaries from which a summary is written: as fine as fits into the window."""
     story = settings(options.policy)
     first = summary.first_position
-    if story.running and summary.sources:
-        (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
-        return _messages_heard(tx, key, summary, before.last_position + 1, options.policy), [before]
     if _is_from_messages(summary, options):
         return _messages_heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head_at_end(tx, key, summary), options, voice), options.policy)
@@ -417,7 +413,7 @@ def _summaries_before(
     """The summaries before a summary, as fine as they were shown when its first message came, and all leaves."""
     place = summary.first_position - 1
     before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
-    if not before or settings(options.policy).running:
+    if not before:
         return (), ()
     path = StoryPath(StoredReader(tx, key, head_of(before[0]), options, voice), options.policy)
     row = path.row()
@@ -478,7 +474,7 @@ def budgets_asked(tx: Transaction, key: SessionKey, policy: Policy) -> set[int]:
 def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None:
     """The overview of the path that must be written for contexts of the reader's budget, without its content."""
     options, voice = reader.options, reader.voice
-    if settings(options.policy).running or not is_narrow(row, options.budget):
+    if not is_narrow(row, options.budget):
         return None
     if any(each.first == row[0].first and is_current(each, row, options.notes) for each in reader.overviews()):
         return None
@@ -547,7 +543,7 @@ def overview_job(
 def _due_tail(reader: StoredReader, grown: StoryState) -> Summary | None:
     """The text of newest messages that must be written for contexts of the reader's budget, without its content."""
     options = reader.options
-    if not options.budget or options.policy.seen_by or settings(options.policy).running or grown.behind:
+    if not options.budget or options.policy.seen_by or grown.behind:
         return None
     ahead = messages_to_summarise(grown.fresh, options)
     if not ahead or not grown.nodes or not is_model_written(reader.texts(grown.nodes[-1:])[0]):

@@ -234,7 +234,7 @@ def _explanation_text(before: int, after: int, calls: int | None, why: str) -> s
     return f"{sentence}; it pays at once." if not calls else f"{sentence}; it pays after {calls:,} calls."
 
 
-_STORY_FAMILY = lazy_re(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
+_STORY_FAMILY = lazy_re(r"offline-1/story/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
 
 
 class StorySettings(Struct, frozen=True, kw_only=True):
@@ -256,8 +256,6 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     """Deep summaries of messages that cost at most this much are written from the messages."""
     open_threads: int = 24
     """The maximum number of open threads that are carried; beyond this those with the least weight are dropped."""
-    running: bool = False
-    """One summary that absorbs each new leaf, instead of several depths: for comparison only."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -320,11 +318,10 @@ class Policy(Struct, frozen=True, kw_only=True):
         """The name under which its summaries are stored; policies that cut alike share them."""
         if self.story is not None:
             sizes = f"{self.story.leaf_messages}-{self.story.leaf_tokens}-{self.story.fan_in}"
-            kind = "running" if self.story.running else "story"
             seen = f"/as/{_escape_name(self.seen_by)}" if self.seen_by else ""
             if self.strategy is not None:
-                return f"own-1/{_escape_name(self.strategy.name)}/{kind}/{sizes}{seen}"
-            return f"offline-1/{kind}/{sizes}{seen}"
+                return f"own-1/{_escape_name(self.strategy.name)}/story/{sizes}{seen}"
+            return f"offline-1/story/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         if self.strategy is not None:
             return f"own-1/{_escape_name(self.strategy.name)}/{self.fan_in}{tools}"
@@ -355,11 +352,9 @@ FORGE = Policy(
 changes, and goal batches of three to six turns at the same age."""
 STORY = Policy(name="story", story=StorySettings(), live_share=0.3)
 """A story or an endless conversation: coarse past, fine present, live now."""
-RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.3)
-"""One summary of everything, to which each leaf is added, for comparison."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
 """The agent keeps its own notes: pins, scratchpad and last turns are sent, and everything else is left out."""
-PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
+PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, SCRATCHPAD)}
 
 
 def story_of(summarizer: str) -> Policy | None:
@@ -367,9 +362,8 @@ def story_of(summarizer: str) -> Policy | None:
     found = _STORY_FAMILY.fullmatch(summarizer)
     if found is None:
         return None
-    sizes = StorySettings(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
-    policy = RUNNING if found[1] == "running" else STORY
-    return replace(policy, story=replace(sizes, running=found[1] == "running"), seen_by=_unescape_name(found[5] or ""))
+    sizes = StorySettings(leaf_messages=int(found[1]), leaf_tokens=int(found[2]), fan_in=int(found[3]))
+    return replace(STORY, story=sizes, seen_by=_unescape_name(found[4] or ""))
 
 
 def seen_by(summarizer: str) -> str:

@@ -193,8 +193,6 @@ def source_depth(depth: int, story: StorySettings) -> int:
     return below
 
 
-RUNNING_WORDS = 250
-"""The maximum number of words of a running summary."""
 MAX_LIFTS = 24
 """The maximum number of sentences that may lift a constraint; the newest are kept."""
 
@@ -265,29 +263,6 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
         retellings=1 + max(part.retellings for part in told),
         threads=threads,
     )
-
-
-def make_running(before: Summary, leaf: Summary, policy: Policy) -> Summary:
-    """Fold the next leaf into the running summary of all that came before it."""
-    parts = [before, leaf]
-    folded = make_deeper(parts, parts, policy)
-    return replace(folded, depth=1, sections=tuple(_cut_section(section) for section in folded.sections))
-
-
-def _cut_section(section: Section) -> Section:
-    """Cut a section to the size of one running summary."""
-    words = RUNNING_WORDS * 4 // 5 if section.name == "story" else RUNNING_WORDS // 5
-    if section.name == "artifacts":
-        return replace(section, lines=tuple(replace(line, names=line.names[:words]) for line in section.lines[:1]))
-    if section.name != "story":
-        return section
-    kept: list[Line] = []
-    for line in sorted(section.lines, key=lambda line: -line.weight):
-        words -= len(line.text.split())
-        if words < 0:
-            break
-        kept.append(line)
-    return replace(section, lines=tuple(sorted(kept, key=lambda line: line.position)))
 
 
 def _constraint_sections(items: Sequence[Summary | Message]) -> list[Section]:

@@ -21,7 +21,6 @@ from ireneo.summaries.story import (
     leaves_at,
     make_deeper,
     make_leaf,
-    make_running,
     plan_leaves,
     settings,
     shown_depths,
@@ -177,8 +176,6 @@ class StoryPath:
 
     def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
         """Open summaries that were merged for a longer path, or that there is room to show in more detail."""
-        if self._settings.running:
-            return list(row)
         leaves = sum(node.leaves for node in row)
         wanted = shown_depths(leaves, finest_settings(leaves, blocks, self._settings))
         edges = {0}
@@ -322,15 +319,10 @@ class StoryPath:
         return 0
 
     def _without_last_leaf(self, node: Summary) -> list[Summary]:
-        if self._settings.running:
-            return list(self._get(node.sources[:1]))
         children = self._children(node)
         return [*children[:-1], *self._without_last_leaf(children[-1])] if children else []
 
     def _first_of_last_leaf(self, node: Summary) -> int:
-        if self._settings.running:
-            before = self._get(node.sources[:1])
-            return before[0].last_position + 1 if before else node.first_position
         children = self._children(node)
         return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
@@ -355,7 +347,7 @@ class StoryPath:
         story = self._settings if ends else replace(self._settings, live_messages=0)
         planned = plan_leaves(messages, story, story_strategy(self._policy))
         names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.summarizer) for leaf in planned.leaves]
-        stored = {each.id: each for each in self._stored([] if self._settings.running else names)}
+        stored = {each.id: each for each in self._stored(names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):
             made = stored.get(name)
@@ -371,11 +363,6 @@ class StoryPath:
         return _NewLeaves(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
 
     def _push(self, row: list[Summary], leaf: Summary) -> None:
-        if self._settings.running:
-            leaf = make_running(row[-1], leaf, self._policy) if row else leaf
-            row[:] = [leaf]
-            self._new[leaf.id] = leaf
-            return
         self._new[leaf.id] = leaf
         row.append(leaf)
         while (place := due_merge([node.depth for node in row], self._settings)) is not None:

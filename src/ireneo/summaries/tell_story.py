@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -20,7 +20,6 @@ from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import (
     ACTION,
-    NAMED_AS,
     find_recaps,
     is_prose,
     narrators,
@@ -148,10 +147,6 @@ LEAF_LINES = 40
 """The maximum number of lines of a leaf: as many as a wide context has room for."""
 LEAF_NAMES = 120
 """The maximum number of names of a leaf."""
-AT_A_TABLE = 0.015
-"""Least share of sentences about the game by which a stretch is known to be played at a table."""
-SPEAKING = 0.25
-"""Weight of speaking, against being named, for a name."""
 WHOLE_TURN = 1_200
 """A turn of at most this many characters is one passage: whole speeches answer questions that their sentences don't."""
 PASSAGE = 200, 420
@@ -184,8 +179,6 @@ class _StorySentence(Struct, kw_only=True):
     text: str
     speaker: str
     narrated: bool
-    authored: bool
-    """Whether the speaker is named, and not just a role."""
     message: Message
     stretch: int
     """Index of the text, or the part of a text, that the sentence is from."""
@@ -256,7 +249,6 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_StorySentence]:
                         text=sentence,
                         speaker=speaker if named else "",
                         narrated=narrated,
-                        authored=bool(author) and named,
                         message=message,
                         stretch=number,
                         recap=recap,
@@ -266,40 +258,9 @@ def _sentences(messages: Sequence[Message]) -> Iterator[_StorySentence]:
 
 def _name_weights(stretch: Sequence[_StorySentence]) -> dict[str, float]:
     """Weigh each name by the square root of the messages that name it."""
-    counts: dict[str, float] = defaultdict(float)
-    seen: set[tuple[str, str]] = set()
-    narrated = any(each.narrated for each in stretch)
-    players = _player_key_words(stretch)
-    # Sponsors and broadcast details are in one text, together with words about the show.
-    shows = {each.stretch for each in stretch if _SAYS.show.search(each.text.lower())}
-    for each in stretch:
-        named = [
-            (name, 1.0)
-            for name in each.names
-            if each.stretch not in shows and not any(word in players for word in key_words(name))
-        ]
-        if not narrated and each.authored:
-            speakers = [speaker.strip() for speaker in each.speaker.split(",")]
-            named += [(name, SPEAKING) for name in speakers if not players.issuperset(key_words(name))]
-        for name, times in named:
-            if (name, each.message.id) not in seen:
-                seen.add((name, each.message.id))
-                counts[name] += times * min(each.telling, 1.0)
+    naming = {(name, each.message.id) for each in stretch for name in each.names}
+    counts = Counter(name for name, _ in sorted(naming))
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
-
-
-def _player_key_words(stretch: Sequence[_StorySentence]) -> frozenset[str]:
-    """Return the key words of the authors at a table who play somebody else: the others seldom name them."""
-    said: Counter[str] = Counter()
-    named: Counter[str] = Counter()
-    for each in stretch:
-        own = {word for author, _ in texts_by_author(each.message) for word in key_words(author)}
-        said.update(own)
-        named.update({word for name in each.names for word in key_words(name)} - own)
-    of_the_game = sum(_SAYS.table.search(each.text.lower()) is not None for each in stretch)
-    if not any(each.narrated for each in stretch) and of_the_game < AT_A_TABLE * len(stretch):
-        return frozenset()
-    return frozenset(word for word, times in said.items() if named[word] * NAMED_AS < times)
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
