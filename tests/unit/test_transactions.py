@@ -14,7 +14,7 @@ from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite.opening import open_sqlite
 from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import SessionInfo, Store, Transaction
+from ireneo.ports.store import Store, Transaction
 
 KEY = SessionKey("space", "session")
 every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
@@ -44,33 +44,11 @@ def names(tx: Transaction) -> list[str]:
 
 
 @every_store
-async def test_what_the_function_returns_is_given_and_what_it_is_given_comes_through(kind: str, tmp_path: Path) -> None:
-    async with on(kind, tmp_path) as store:
-        assert await store.write(make, "one", source="a.jsonl")
-        assert not await store.write(make, "one")
-        (info,) = await store.read(lambda tx: tx.sessions.list("space"))
-        assert isinstance(info, SessionInfo)
-        assert info.source == "a.jsonl"
-
-
-@every_store
 async def test_it_runs_beside_the_event_loop(kind: str, tmp_path: Path) -> None:
     async with on(kind, tmp_path) as store:
         here = threading.get_ident()
         for ask in (store.read, store.write):
             assert await ask(lambda tx: threading.get_ident()) != here
-
-
-@every_store
-async def test_an_error_comes_through_as_it_is_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
-    def wrong(tx: Transaction) -> None:
-        make(tx, "one")
-        raise ValueError("not this")
-
-    async with on(kind, tmp_path) as store:
-        with pytest.raises(ValueError, match="not this"):
-            await store.write(wrong)
-        assert await store.read(names) == []
 
 
 async def a_coroutine(tx: Transaction) -> list[str]:
@@ -142,69 +120,6 @@ async def test_another_store_may_be_used_inside(kind: str, tmp_path: Path) -> No
         other = InMemoryStore()
         assert await store.write(lambda tx: asyncio.run(other.write(make, "there")))
         assert await other.read(names) == ["there"]
-
-
-@every_store
-async def test_one_that_is_cancelled_before_it_began_never_runs(kind: str, tmp_path: Path) -> None:
-    async with on(kind, tmp_path) as store:
-        begun, go_on, ran = threading.Event(), threading.Event(), threading.Event()
-
-        def slow(tx: Transaction) -> None:
-            begun.set()
-            assert go_on.wait(30)
-
-        first = asyncio.create_task(store.write(slow))
-        await asyncio.to_thread(begun.wait, 30)
-        waiting = asyncio.create_task(store.write(lambda tx: ran.set()))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        go_on.set()
-        await first
-        await store.write(make, "one")
-        assert waiting.cancelled()
-        assert not ran.is_set()
-
-
-@every_store
-async def test_one_that_is_cancelled_while_it_runs_leaves_nothing(kind: str, tmp_path: Path) -> None:
-    async with on(kind, tmp_path) as store:
-        begun, go_on = threading.Event(), threading.Event()
-
-        def slow(tx: Transaction) -> None:
-            make(tx, "one")
-            begun.set()
-            assert go_on.wait(30)
-            make(tx, "two")
-
-        running = asyncio.create_task(store.write(slow))
-        await asyncio.to_thread(begun.wait, 30)
-        running.cancel()
-        await asyncio.wait([running])
-        assert running.cancelled()
-        following = asyncio.create_task(store.write(make, "three"))
-        go_on.set()
-        assert await following
-        assert await store.read(names) == ["three"]
-
-
-@every_store
-async def test_readers_see_what_stood_when_they_began(kind: str, tmp_path: Path) -> None:
-    async with on(kind, tmp_path) as store:
-        begun, go_on = threading.Event(), threading.Event()
-
-        def looking(tx: Transaction) -> list[list[str]]:
-            seen = [names(tx)]
-            begun.set()
-            assert go_on.wait(30)
-            return [*seen, names(tx)]
-
-        reader = asyncio.create_task(store.read(looking))
-        await asyncio.to_thread(begun.wait, 30)
-        await store.write(make, "one")
-        go_on.set()
-        assert await reader == [[], []]
-        assert await store.read(names) == ["one"]
 
 
 @every_store

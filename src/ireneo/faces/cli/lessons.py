@@ -138,8 +138,7 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     if tally.sessions:
         told = f" became {tally.kept:,} of diaries and lessons" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
-        several = f" in {counted(tally.files, 'file')}" if tally.files not in (0, tally.sessions) else ""
-        yield f"{counted(tally.sessions, 'run')}{several}: {failed}; {tally.tokens:,} tokens of log{told}"
+        yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{told}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
         traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
         joined = f" ({tally.joined:,} more joined to another that says the same)" if tally.joined else ""

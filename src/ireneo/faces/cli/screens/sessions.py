@@ -31,7 +31,7 @@ from ireneo.faces.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ireneo.types import Cited, Evidence, LookupResult, Period, Record
+    from ireneo.types import Cited, Evidence, LookupResult, Period, Record, TreeNode
 
 
 SHOWN, SHOWN_END = "█", "▌"
@@ -46,20 +46,12 @@ _LEVELS = ("turn", "goal", "story")
 """From the finest to the deepest."""
 
 
-class LayerBlock(Struct, frozen=True):
-    """A stretch of the path in one row."""
-
-    first: int
-    last: int
-    shown: bool
-
-
 class Layer(Struct, frozen=True, kw_only=True):
     """A row of the drawing: the summaries of one level and depth."""
 
     label: str
     style: str
-    blocks: tuple[LayerBlock, ...]
+    nodes: Sequence[TreeNode]
 
 
 def layers(tree: ireneo.Tree) -> list[Layer]:
@@ -68,8 +60,7 @@ def layers(tree: ireneo.Tree) -> list[Layer]:
     out = []
     for rank, (level, depth) in enumerate(ranked):
         here = [node for node in tree.nodes if (node.level, node.depth) == (_LEVELS[level], depth)]
-        blocks = tuple(LayerBlock(node.first_position, node.last_position, node.shown) for node in here)
-        out.append(Layer(label=_label(_LEVELS[level], depth), style=DEPTHS[min(rank, len(DEPTHS) - 1)], blocks=blocks))
+        out.append(Layer(label=_label(_LEVELS[level], depth), style=DEPTHS[min(rank, len(DEPTHS) - 1)], nodes=here))
     return out[::-1]
 
 
@@ -81,7 +72,7 @@ def labelled_rows(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
     """Yield the rows of the drawing with their labels."""
     size = tree.messages
     for layer in layers(tree):
-        yield layer.label, _row(_cells(layer.blocks, size, width), layer)
+        yield layer.label, _row(_cells(layer.nodes, size, width), layer)
     yield "as it is", _as_is(tree, width)
     forks = [branch.shared - 1 for branch in tree.branches[1:] if branch.parent == tree.branch]
     if forks:
@@ -91,14 +82,14 @@ def labelled_rows(tree: ireneo.Tree, width: int) -> Iterator[tuple[str, Text]]:
     yield "message", Text(_axis(size, width), style="dim")
 
 
-def _cells(blocks: Sequence[LayerBlock], size: int, width: int) -> list[int | None]:
-    """For each column the index of its block; a block too narrow for a column gets a free one."""
+def _cells(nodes: Sequence[TreeNode], size: int, width: int) -> list[int | None]:
+    """For each column the index of its summary; one too narrow for a column gets a free one."""
     cells: list[int | None] = [None] * width
-    # Shown blocks are drawn over the others.
-    for place, block in sorted(enumerate(blocks), key=lambda pair: pair[1].shown):
-        start, end = (round(at * width / size) for at in (block.first, block.last + 1))
+    # Those that are shown are drawn over the others.
+    for place, node in sorted(enumerate(nodes), key=lambda pair: pair[1].shown):
+        start, end = (round(at * width / size) for at in (node.first_position, node.last_position + 1))
         if start == end:
-            start = min(block.first * width // size, width - 1)
+            start = min(node.first_position * width // size, width - 1)
             end = start + (cells[start] is None)
         cells[start:end] = [place] * (end - start)
     return cells
@@ -111,7 +102,7 @@ def _row(cells: Sequence[int | None], layer: Layer) -> Text:
             row.append(" ")
             continue
         following = cells[column + 1] if column + 1 < len(cells) else None
-        if layer.blocks[place].shown:
+        if layer.nodes[place].shown:
             row.append(SHOWN_END if following not in (place, None) else SHOWN, style=layer.style)
         else:
             row.append(FOLDED_END if following != place else FOLDED, style=f"dim {layer.style}")
@@ -121,17 +112,12 @@ def _row(cells: Sequence[int | None], layer: Layer) -> Text:
 
 def _as_is(tree: ireneo.Tree, width: int) -> Text:
     """Mark the messages without a summary, in the columns that they mostly fill."""
-    covered = sorted((node.first_position, node.last_position) for node in tree.nodes if node.shown)
-    ends = [0, *(edge for first, last in covered for edge in (first, last + 1)), tree.messages]
-    free = [
-        LayerBlock(first, last - 1, True) for first, last in zip(ends[::2], ends[1::2], strict=True) if first < last
-    ]
-    cells = [False] * width
-    for number, block in enumerate(free, 1):
-        start, end = (round(at * width / tree.messages) for at in (block.first, block.last + 1))
-        if start == end and number == len(free) and block.last == tree.messages - 1:
-            start = end - 1
-        cells[start:end] = [True] * (end - start)
+    size, shown = tree.messages, [node for node in tree.nodes if node.shown]
+    cells = [True] * width
+    for node in shown:
+        start, end = (round(at * width / size) for at in (node.first_position, node.last_position + 1))
+        cells[start:end] = [False] * (end - start)
+    cells[-1] = cells[-1] or all(node.last_position < size - 1 for node in shown)
     row = Text()
     for free_here, run in groupby(cells):
         row.append((AS_IS if free_here else " ") * len(list(run)), style=LIVE.style if free_here else "")
