@@ -5,25 +5,23 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
-from tests.unit.lesson_runs import a_run, observed
+from tests.unit.lesson_runs import a_run
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.binding import cut_task_clauses, forbids
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import is_worth_a_lesson, seen_counts
-from ireneo.lessons.rule_weights import is_about_all_work
+from ireneo.lessons.lessons import is_worth_a_lesson
 from ireneo.lessons.rulings import (
     are_opposed,
+    forbids,
+    is_about_all_work,
     merge_rulings,
     ruling_cue,
     ruling_groups,
     rulings,
     same_ruling,
-    without_listed_wishes,
 )
 from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.study import observations_of, study
-from ireneo.lessons.user_words import repeated_wishes
 from ireneo.log.message import Draft, Text
 from ireneo.memories.record import Record, is_confirmed_by_user
 
@@ -53,18 +51,12 @@ def refused(command: str, words: str = "") -> list[Draft]:
         "Never push to main without asking me.",
         "We don't use mocks in this repo, write a fake instead.",
         "The existing tests follow the table-driven pattern, just follow the pattern.",
-        "You should have run the linter before the tests.",
-        "Why did you delete the comments? Keep the comments in the parser.",
         "Fixtures belong in tests/data, the way we usually do it.",
         "We don't want a helper module for two lines. That's too much file sprawl.",
         "Discuss with me any schema change before you make it.",
-        "Why aren't we using the shared retry helper here? It's the preferred approach.",
-        "That doesn't seem so DRY, no?",
-        "You don't need to clone it, you have a local copy at ../ledger-tap",
         "I want the export to be off by default, never on.",
         "Bitte nie direkt auf main pushen.",
         "Nein, das gehört in die Konfiguration, nicht in den Code.",
-        "Warum hast du die Kommentare gelöscht? Lass Kommentare im Parser stehen.",
         "Wir verwenden hier immer pnpm statt npm.",
     ],
 )
@@ -106,22 +98,11 @@ def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
 @pytest.mark.parametrize(
     ("request_", "ruled"),
     [
-        ("Add the ledger page. And do not change fixtures at all.", "do not change fixtures at all."),
-        ("The page is slow. Keep functions testable for later.", "Keep functions testable for later."),
-        (
-            "Start with task 2. Commit after each finished subtask.",
-            "Commit after each finished subtask.",
-        ),
-        (
-            "The rules are out of date. When building new readers, we should prefer fewer parts.",
-            "When building new readers, we should prefer fewer parts.",
-        ),
-        ("Create the ledger page. No hardcoded values.", "No hardcoded values."),
+        ("Add the ledger page. And do not change fixtures at all.", "And do not change fixtures at all."),
         (
             "Create the ledger page. Do NOT install any other chart libraries.",
             "Do NOT install any other chart libraries.",
         ),
-        ("Create the ledger page. Use context7 for libraries.", "Use context7 for libraries."),
         ("The ledger page is empty. No errors in the log.", ""),
         ("Add the ledger page. Write tests for the parser.", ""),
         ("Add the ledger page. Do not write any code yet.", ""),
@@ -135,46 +116,15 @@ def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -
 
 
 @pytest.mark.parametrize(
-    ("asks", "rules"),
-    [
-        ("Add these to CONVENTIONS.md:", ["Keep every module small.", "Names of tables should be singular."]),
-        ("Please extend the team guidelines.", ["Write the reason into each commit.", "Reviews must name a file."]),
-        ("Schreib das als Regeln in die CONVENTIONS.md:", ["Halte jede Datei kurz.", "Namen müssen englisch sein."]),
-    ],
-)
-def test_what_is_to_be_written_down_as_rules_is_told_from_one_run(asks: str, rules: list[str]) -> None:
-    below = [*rules, "New bells or harbours", "What do you think?"]
-    listed = user(f"{asks}\n" + "\n".join(f"- {each}" for each in below))
-    told = [each.text for each in ruled(said("I have changed the reader."), listed) if is_worth_a_lesson([each])]
-    assert told == rules
-
-
-@pytest.mark.parametrize(
-    ("words", "rule"),
-    [
-        (
-            "The bell is rung first. Did you forget the glossary? It names every new tide. Make this a rule.",
-            "Did you forget the glossary? It names every new tide. Make this a rule.",
-        ),
-        ("Charts get their dates from the harbour. Add that to your rules.", ""),
-        ("Make this a rule.", None),
-    ],
-)
-def test_what_a_user_makes_a_rule_is_what_was_said_before(words: str, rule: str | None) -> None:
-    found = [each.text for each in ruled(said("I have changed the reader."), user(words)) if is_worth_a_lesson([each])]
-    assert found == ([] if rule is None else [rule or words])
-
-
-@pytest.mark.parametrize(
     "words",
     [
-        "why do you test one station at a time you idiot",
-        "WTF, why do you test one station at a time",
-        "why do you test one station at a time, you stupid clown!!",
+        "never test one station at a time you idiot",
+        "WTF, never test one station at a time",
+        "never test one station at a time, you stupid clown!!",
     ],
 )
 def test_a_ruling_is_told_without_the_temper_around_it(words: str) -> None:
-    assert texts(said("I have changed the reader."), user(words)) == ["why do you test one station at a time"]
+    assert texts(said("I have changed the reader."), user(words)) == ["never test one station at a time"]
 
 
 def test_the_items_of_a_list_are_rulings_by_themselves() -> None:
@@ -182,19 +132,6 @@ def test_the_items_of_a_list_are_rulings_by_themselves() -> None:
     told = texts(user(listed))
     assert not [each for each in told if "by hand" in each and "reader" in each]
     assert any(each.startswith("when you read rows, always use the reader") for each in told)
-
-
-def test_a_rule_that_stands_elsewhere_is_not_told() -> None:
-    seen = ruled(user("Write a rule into AGENTS.md. It should always explain the following:"))
-    assert not any(is_worth_a_lesson([each]) for each in seen)
-
-
-def test_what_answers_a_question_of_the_moment_is_not_told_from_one_run() -> None:
-    ban = user("no, do not move the bell at all")
-    [answer] = ruled(said("Shall I move the bell higher?"), ban)
-    [told] = ruled(said("I have moved the bell higher."), ban)
-    assert answer.text.startswith("On “Shall I move the bell higher?”: “")
-    assert [is_worth_a_lesson([answer]), is_worth_a_lesson([told])] == [False, False]
 
 
 def test_a_reviewers_words_are_not_the_users() -> None:
@@ -219,25 +156,6 @@ def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "I'll start the server myself, tell me when the page is ready.",
-        "It is very important to keep each module short.",
-        "This is a personal project of one evening, nobody else runs it.",
-    ],
-)
-def test_what_lasts_by_its_form_is_told_from_one_run(words: str) -> None:
-    for drafts in (a_run(TASK, WORK, said("I have changed the reader."), user(words)), a_run(user(words), WORK)):
-        assert [each for each in rulings(drafts) if is_worth_a_lesson([each])]
-
-
-def test_a_refusals_words_stand_with_the_call_that_they_refuse() -> None:
-    assert texts(refused("git commit -m wip", "no, I did not say commit anything")) == [
-        "On `git commit -m wip`: “no, I did not say commit anything”"
-    ]
-
-
-@pytest.mark.parametrize(
     "output",
     [
         REFUSED,
@@ -259,28 +177,14 @@ def test_a_refusal_without_words_is_silence_and_no_failure(output: str, flag: bo
     assert not [line for entry in studied.entries for line in entry.lines if "release" in line.text]
 
 
-def test_an_answer_in_the_users_own_words_stands_with_its_question() -> None:
+def test_an_answer_in_the_users_own_words_rules_and_a_choice_does_not() -> None:
     asked = {
         "questions": [{"question": "Where do the hints go?", "options": [{"label": "A flag"}, {"label": "A file"}]}]
     }
     own = 'User has answered your questions: "Where do the hints go?"="only in the log, never on the screen".'
-    assert texts(step("", "AskUserQuestion", asked, own)) == [
-        "On “Where do the hints go?”: “only in the log, never on the screen”"
-    ]
+    assert texts(step("", "AskUserQuestion", asked, own)) == ["only in the log, never on the screen"]
     picked = 'User has answered your questions: "Where do the hints go?"="A flag".'
     assert texts(step("", "AskUserQuestion", asked, picked)) == []
-
-
-def test_a_ruling_that_answers_says_what_it_answers() -> None:
-    asked = said("The rows are right now. Should I open the pull request?")
-    assert texts(asked, user("No, always let me review first.")) == [
-        "On “Should I open the pull request?”: “No, always let me review first.”"
-    ]
-
-
-def test_the_users_reason_is_kept() -> None:
-    (found,) = ruled(said("Done."), user("Don't mock the clock in tests, because the nightly job reads it."))
-    assert found.why == "because the nightly job reads it"
 
 
 def test_what_nobody_typed_rules_nothing() -> None:
@@ -360,83 +264,11 @@ def test_a_customers_wish_for_a_case_is_no_ruling() -> None:
     assert rulings(a_run(user("I want to change my flight."), said("Which one?"), wishes)) == []
 
 
-def test_an_edit_that_is_refused_with_a_question_that_corrects() -> None:
-    given: dict[str, object] = {"file_path": "src/rows.py", "old_string": "a = 1", "new_string": "a = 2"}
-    refusal = f"{REFUSED} To tell you how to proceed, the user said:\nwhy not reuse the row helper instead of this?"
-    assert texts(step("", "Edit", given, refusal, True)) == [
-        "On changing `src/rows.py`: “why not reuse the row helper instead of this?”"
-    ]
-
-
-CORRECTION = "You removed the settings but that is wrong, we only ignore the rows in the ledger folder"
-
-
-def test_a_correction_that_the_agent_grants_is_told_from_one_run() -> None:
-    granted = ruled(said("I have changed the reader."), user(CORRECTION), said("You're right, I see it there."))
-    held = ruled(said("I have changed the reader."), user(CORRECTION), said("I will look at it."))
-    assert [is_worth_a_lesson([each]) for each in (*granted, *held)] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ("git add notes.md && git commit -m notes", "don't check that in"),
-        ("git push --force", "never do this"),
-        ("npm install leftpad", "no more dependencies please"),
-        ("make wipe", "stop, that deletes the samples"),
-        ("git stash", "lass meine Änderungen in Ruhe"),
-    ],
-)
-def test_the_words_of_a_refusal_rule_on_the_command(command: str, words: str) -> None:
-    (found,) = ruled(refused(command, words))
-    assert is_worth_a_lesson([found])
-    assert words in found.text
-    assert command.split()[0] in (found.text if found.trigger is None else f"{found.text} {found.trigger.command}")
-
-
-@pytest.mark.parametrize("words", ["wait, let me look", "not yet", "maybe test it first", "is that needed?"])
-def test_a_refusal_that_only_waits_or_asks_rules_nothing(words: str) -> None:
-    assert not [each for each in ruled(refused("make release", words)) if is_worth_a_lesson([each])]
-
-
 def test_a_ruling_is_quoted_without_the_steps_of_the_task_beside_it() -> None:
     words = "great. Never start a commit without the number of the ticket. Now have a look at the second table"
     assert texts(said("I have changed the reader."), user(words)) == [
         "Never start a commit without the number of the ticket."
     ]
-
-
-def test_what_is_added_to_a_request_stands_with_the_request() -> None:
-    asked, added = user("Are the comments of the reviewers still valid?"), user("and remember to use pagination")
-    (found,) = ruled(said("Done."), asked, run("gh api comments", "2 comments"), added)
-    assert found.text == "On “Are the comments of the reviewers still valid?”: “and remember to use pagination”"
-    assert not is_worth_a_lesson([found])  # It may be of that request alone.
-
-
-@pytest.mark.parametrize(
-    ("words", "so"),
-    [
-        ("Prefer subagents for reviews, they keep our main context small.", True),
-        ("Can we stick to small reviews with one draft each?", True),
-        ("Keep our release documentation in the wiki.", True),
-        ("Keep larger buttons, they make our toolbar calm.", False),
-        ("Keep our header in the middle.", False),
-    ],
-)
-def test_how_work_is_done_is_told_from_one_run_and_what_is_made_is_not(words: str, *, so: bool) -> None:
-    found = ruled(said("I have changed the reader."), user(words))
-    assert any(is_worth_a_lesson([each]) for each in found) == so
-
-
-def test_a_run_that_was_copied_does_not_repeat_what_was_said_in_it() -> None:
-    words = user("The export should skip rows without a total.")
-    runs = [a_run(TASK, WORK, said("Done."), words, session=name) for name in ("one", "copy")]
-    again = user("Exports should skip rows without a total.")
-    later = a_run(user("Look at the ledger."), WORK, said("Done."), again, session="later")
-    heard = [each for made in (*runs, later) for each in rulings(made)]
-    assert len(heard) == 3
-    assert [is_worth_a_lesson(heard[:2]), is_worth_a_lesson(heard)] == [False, True]
-    assert [seen_counts(heard[:2]).runs, seen_counts(heard).runs] == [1, 2]
 
 
 def test_a_log_of_a_tool_for_work_on_a_project_is_of_work_though_it_holds_no_call() -> None:
@@ -445,91 +277,16 @@ def test_a_log_of_a_tool_for_work_on_a_project_is_of_work_though_it_holds_no_cal
     assert rulings(replace(told, source="specstory"))
 
 
-def test_a_message_is_heard_that_binds_as_a_whole() -> None:
-    words = "remember this is a small prototype. make simple plans for it"
-    assert texts(said("I have planned it."), user(words))
-
-
-def test_what_binds_by_its_form_is_heard_however_little_else_speaks_for_it() -> None:
-    (found,) = ruled(said("Done."), user("yes. it doesn't make sense to commit in a broken state, I think"))
-    assert is_worth_a_lesson([found])
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (
-            "let's take the first one here too, we always want to be given a checked id",
-            "we always want to be given a checked id",
-        ),
-        ("And never call the clock in a reader", "never call the clock in a reader"),
-        (
-            "the goal is to never stop the writer, but I think we log it...not sure if we need a prompt though",
-            "the goal is to never stop the writer, but I think we log it",
-        ),
-        (
-            "Is the pool fine for this? (we use the queue explicitly elsewhere to not block the writers)",
-            "we use the queue explicitly elsewhere to not block the writers",
-        ),
-        (
-            "It says: # logs are ignored and stay out, but this is not correct, we don't ignore the whole log folder",
-            "we don't ignore the whole log folder",
-        ),
-        # What a clause depends on stays, and so does a bare no.
-        ("if the tests fail, never push", "if the tests fail, never push"),
-        ("For new readers, never use a global clock", "For new readers, never use a global clock"),
-        ("No, never use a global clock", "No, never use a global clock"),
-    ],
-)
-def test_a_ruling_begins_where_it_binds(words: str, told: str) -> None:
-    assert cut_task_clauses(words) == told
-
-
 def test_a_ruling_leaves_out_the_next_step_and_the_question_behind_it() -> None:
     done = said("I have changed the reader.")
-    assert texts(done, user("We shouldn't use print in the readers. Read and update @README.md too")) == [
-        "We shouldn't use print in the readers."
-    ]
     assert texts(done, user("never update the frozen rows, keep them. Is that what happens or no?")) == [
         "never update the frozen rows, keep them."
     ]
-    assert texts(done, user("don't switch clocks. go back to utc")) == ["don't switch clocks. go back to utc"]
-
-
-def test_what_an_edit_is_not_to_touch_is_of_that_edit() -> None:
-    done = said("I have changed the reader.")
-    long = "Swap the parser of the small rows for the one of the large rows, then sort the columns there."
-    assert texts(done, user(f"{long} Do NOT change Customer rows or Vendor rows.")) == []
-    assert texts(done, user("Do not change the generated rows, they are checked by the auditors"))
 
 
 def test_words_that_are_announced_as_pasted_below_are_not_the_users() -> None:
     asked = user("Is there something that we can learn from these? (pasted below)\n\nNever post a comment twice.")
     assert texts(said("I have changed the reader."), asked) == []
-
-
-def test_a_copy_of_a_session_under_another_beginning_is_no_second_saying() -> None:
-    words = user("The export should skip rows without a total, not rows without a name.")
-    first = a_run(user("Look at the ledger."), WORK, said("Done."), words, session="one")
-    copy = a_run(user("Look at the ledger."), said("I read it."), WORK, said("It is done."), words, session="copy")
-    heard = [each for made in (first, copy) for each in rulings(made)]
-    assert len({source for each in heard for source in each.sources}) > 1
-    assert not is_worth_a_lesson(heard)
-
-
-def test_what_a_repeated_wish_says_is_not_told_again_as_a_ruling() -> None:
-    rule = learned(ruled(said("Done."), user("Never start before you ask me any questions that you have.")))
-    asked = learned([one for n in range(3) for one in asks(f"Ask me any further questions about row {n}.", n)])
-    other = learned(ruled(said("Done."), user("Never use a global clock in the readers.")))
-    assert rule is not None
-    assert asked is not None
-    assert other is not None
-    assert without_listed_wishes([rule, asked, other]) == [asked, other]
-    assert without_listed_wishes([rule, other]) == [rule, other]
-
-
-def asks(words: str, number: int) -> list[Observation]:
-    return repeated_wishes(a_run(TASK, WORK, said("Done."), user(words), session=f"run{number}"))
 
 
 @pytest.mark.parametrize(
@@ -539,7 +296,6 @@ def asks(words: str, number: int) -> list[Observation]:
         "Diagnosis: find the cause.\nYOU DO NOT write final code of the readers.",
         "0:56 that is all about the ledger and never forget it\n1:04 we always keep the clock in the reader",
         "Name: Ann Age: 25 Email: None Created: now, never changed in the ledger",
-        "Keep files of the ledger locally. (default: true)",
     ],
 )
 def test_prompts_transcripts_and_outputs_are_nobodys_rulings(words: str) -> None:
@@ -579,7 +335,7 @@ def test_what_is_forbidden_later_in_a_run_breaks_what_was_asked_for() -> None:
 
 
 def test_a_ruling_forbids_by_how_it_begins() -> None:
-    assert forbids("On changing `rows.py`: “please never touch the rows by hand”")
+    assert forbids("please never touch the rows by hand")
     assert not forbids("Touch the rows by hand, never with a script")
 
 
@@ -592,15 +348,6 @@ def test_what_is_not_to_be_edited_is_not_to_be_updated_either() -> None:
 def test_a_commands_template_is_nobodys_words() -> None:
     form = "--- Editor Command: plan.md ---\nAlways read tides.md before anything else. User input: $ARGUMENTS"
     assert not texts(said("Done."), user(form))
-
-
-def test_what_is_pasted_below_other_words_is_the_same() -> None:
-    cue, pasted = "<ruling> harbour support", "“Support: the harbour office, pier one”"
-    heard = [
-        observed(1, cue=cue, text=f"On “{before}”: {pasted}", session=before)
-        for before in ("Shall I ring the bell?", "The tide is late.")
-    ]
-    assert not is_worth_a_lesson(heard)
 
 
 @pytest.mark.parametrize(

@@ -373,7 +373,7 @@ def record(text: str, **change: object) -> Record:
         ("Never commit with --no-verify.", "git commit --no-verify -m rows", "git commit -m rows"),
         ("Please never run tofu apply yourself.", "cd infra && tofu apply", "tofu plan"),
         (
-            "On `rm -rf node_modules`: “never delete the cache with rm -rf node_modules”",
+            "never delete the cache with rm -rf node_modules",
             "rm -rf node_modules",
             "rm -rf out",
         ),

@@ -42,8 +42,7 @@ from ireneo.lessons.lessons import (
     success_rate,
 )
 from ireneo.lessons.relevance import RELATED, Goal, content_of
-from ireneo.lessons.rule_weights import is_about_all_work
-from ireneo.lessons.rulings import generality_rank, merge_rulings
+from ireneo.lessons.rulings import generality_rank, is_about_all_work, merge_rulings
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.log.calls import entered_text
 from ireneo.log.message import MessageId

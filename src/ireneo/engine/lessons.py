@@ -38,8 +38,7 @@ from ireneo.lessons.lessons import (
 )
 from ireneo.lessons.observe import ASKED, ENDS_IN, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import FileStatements, content_of, first_occurrences, says_the_same
-from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import generality_rank, merge_rulings, without_listed_wishes
+from ireneo.lessons.rulings import generality_rank, merge_rulings
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -61,8 +60,7 @@ from ireneo.memories.record import (
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.own_words import own_words
-from ireneo.summaries.pins import binding_strength
+from ireneo.summaries.pins import STRONG
 
 MOST_SOURCES = 12
 """How many passages are quoted for a lesson at most; passages of its latest runs come first."""
@@ -150,7 +148,7 @@ def lessons(
         each for each in mine if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
     ]
     active = merge_checks([each for each in told if each.state == "active"])
-    chosen = merge_remedies_into_facts(without_listed_wishes(merge_rulings(active)))
+    chosen = merge_remedies_into_facts(merge_rulings(active))
     chosen = merge_checkouts(chosen)
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
@@ -345,7 +343,6 @@ SECTIONS = ("Rules", "Commands", "Traps", "Findings")
 """The parts of a page, in this order; a part without a line is left out."""
 _SHARES = {"Rules": 8, "Commands": 3, "Traps": 6, "Findings": 3}
 """The maximum number of lines of a part as long as another part has lines left."""
-ASKS = "?"
 _COMMAND = "<command:"
 """Part of the cue of a fact about a command of the project."""
 
@@ -425,26 +422,14 @@ def _merge_checkouts(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[L
     return {named[0]: [each for found in out.values() for each in found]} if len(named) == 1 else out
 
 
-_MOST_WORDS = 40
-"""The maximum number of words of a ruling from one run on a page."""
-
-
 def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection[str]) -> bool:
     if since is not None and (lesson.last_seen is None or lesson.last_seen < since):
         return False
     if lesson.reviewed:
         return True
     part = page_section(lesson)
-    if (
-        part == "Rules"
-        and lesson.seen <= 1
-        and (
-            ASKS in lesson.lesson
-            or len(lesson.lesson.split()) > _MOST_WORDS
-            or (ABOUT.match(lesson.lesson) and not _strictness(lesson))
-        )
-    ):
-        # A ruling from one run that neither lasts nor is plain, or is long, is as likely to concern that task only.
+    if part == "Rules" and lesson.seen <= 1 and (lesson.is_ruling and generality_rank(lesson.lesson) < STRONG):
+        # What was said once, and neither lasts nor is about how all work is done, may concern its task only.
         return False
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
@@ -460,7 +445,7 @@ def _page_order(lesson: Lesson) -> tuple[object, ...]:
 
 def _strictness(lesson: Lesson) -> float:
     """How strictly the words of a ruling bind, “always” more than “let's”; 0 for a lesson that is not a ruling."""
-    return max(map(binding_strength, own_words(lesson.lesson)), default=0.0) if lesson.is_ruling else 0.0
+    return generality_rank(lesson.lesson) if lesson.is_ruling else 0.0
 
 
 def _allot_lines(lessons: Sequence[Lesson]) -> tuple[tuple[str, tuple[Lesson, ...]], ...]:

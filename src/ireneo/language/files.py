@@ -50,7 +50,7 @@ _sections: dict[str, dict[str, str]] = {}
 class Patterns(tuple[str, ...]):
     """The patterns of a field, and a pattern for any of them, which is compiled at its first use.
 
-    So `topic(Binding).bans.match(clause)` asks whether a clause begins with one. The default of such a field has no
+    So `topic(Rulings).bans.match(clause)` asks whether a clause begins with one. The default of such a field has no
     patterns: it says what stands `around` them, in place of `{}`, and whether case matters.
     """
 

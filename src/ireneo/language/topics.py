@@ -287,41 +287,15 @@ class Forms(Topic, frozen=True, kw_only=True):
 class Rulings(Topic, frozen=True, kw_only=True):
     """How users tell an agent what holds in later work: besides `Constraints`, how they correct it."""
 
+    bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
+    customs: Patterns = UNDOTTED  # Anywhere: where something belongs, or what the team always or never does
+    for_now: Patterns = UNDOTTED  # Anywhere: it concerns only the present moment
     negates: Patterns = WORDS  # Anywhere: negation
     any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits
     # Before a word that could be a verb, but isn't one there
     before_names: Patterns = Patterns(r"\b{}\s+(?P<name>[^\W\d_]{3,})\b")
-    owed: Patterns = UNDOTTED  # Anywhere: obligation
-    reaches: Patterns = UNDOTTED  # Anywhere: it holds always, everywhere, for all of a kind, or under a condition
-    contrasts: Patterns = UNDOTTED  # Anywhere: one thing and not another, or as it is done already
-    ours: Patterns = UNDOTTED  # Anywhere: a team's practice, not a program's behaviour
-    holds: Patterns = UNDOTTED  # Anywhere: verbs in the present that state how things are
-    places: Patterns = UNDOTTED  # Anywhere: where something belongs, or what it is for
-    consults: Patterns = UNDOTTED  # Anywhere: how the agent works with the user: what it asks or waits for, who decides
-    blames: Patterns = UNDOTTED  # Anywhere: criticism of what the agent did
-    doubts: Patterns = UNDOTTED  # Anywhere in a question: it is rhetorical
-    reports: Patterns = UNDOTTED  # Anywhere: an observation or opinion, which rules nothing
-    happened: Patterns = UNDOTTED  # Anywhere: it is about the past
-    at_hand: Patterns = UNDOTTED  # Anywhere: it only concerns the task at hand
-    # Anywhere: it weighs, asks for words, or plans a step, and is of no use without the task
-    hedges: Patterns = UNDOTTED
-    orders: Patterns = BARE  # At the beginning: an order on how to work, or on what not to do
     process: Patterns = UNDOTTED  # Anywhere: parts of any work, whatever the task: commits, tests, reviews, documents
-    joins: Patterns = BARE  # At the beginning: it continues what was said before
-    points: Patterns = UNDOTTED  # Anywhere: words that refer to something named before
-    open: Patterns = UNDOTTED  # Anywhere: the same, if the sentence doesn't name it
-    disputes: Patterns = UNDOTTED  # Anywhere: something said is wrong
-    accepts: Patterns = UNDOTTED  # Anywhere: praise, a go-ahead, or what was not done
-    asks: Patterns = BARE  # At the beginning: a question, with or without a question mark
-    no: Patterns = Patterns(r"\W*{}\b")  # At the beginning: a plain no
-    stressed: Patterns = Patterns(flags=0)  # At the beginning: words of scope in capitals
-    concedes: Patterns = UNDOTTED  # Anywhere in an agent's reply: the user is right
-    lasts: Patterns = UNDOTTED  # Anywhere: from now on
-    definite: Set = frozenset()  # Words before one known thing: an act on it is a step, not a rule
-    subjects: Set = frozenset()  # Words that begin neither an order nor a general statement
-    polite: Patterns = BARE  # At the beginning: makes an order a question
     temper: Row = ()  # At the beginning or end: insults and curses, which rule nothing
-    makes_rule: Patterns = BARE  # At the beginning of a sentence: the text before it is a rule
     fillers: Patterns = Patterns(r"\A{}+(?=\w)")  # At the beginning: words without meaning before a rule
     tags: Patterns = BARE  # At the end: a tag question
     reasons: Patterns = BARE  # At the beginning of a sentence, or after a comma: it gives a reason
@@ -333,85 +307,6 @@ class Rulings(Topic, frozen=True, kw_only=True):
     plain: Set = frozenset()  # Words that say nothing about the subject of a ruling, besides the stop list
     # At the beginning of a message: written by a program in the user's place, or a pasted plan
     harness: Patterns = BARE
-
-
-class Binding(Topic, frozen=True, kw_only=True):
-    """What makes a sentence said once a lasting rule, and what binds it to the task at hand."""
-
-    lead: Patterns = Patterns(r"(?:{}[\s,.!:*_…–—-]*)+")  # At the beginning of a clause: filler words
-    wants_rather: Patterns = UNDOTTED  # Anywhere: what is wanted instead of something else
-    bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
-    prefers: Patterns = BARE  # The same: how something is to be done whenever it is done
-    uses: Patterns = BARE  # The same: an order, which may be a step as well
-    steady: Patterns = UNDOTTED  # Anywhere: it applies always, everywhere, or by convention
-    kinds: Patterns = BARE  # At the beginning of a clause: it applies to all of a kind
-    decided: Patterns = UNDOTTED  # Anywhere: it is intended
-    belongs: Patterns = UNDOTTED  # Anywhere: where something belongs
-    practice: Patterns = UNDOTTED  # Anywhere: how the team works
-    norms: Patterns = UNDOTTED  # Anywhere: how something should be
-    causes: Patterns = UNDOTTED  # Anywhere: a reason that applies to other cases as well
-    opposes: Patterns = UNDOTTED  # Anywhere after an order: what it replaces
-    asks_first: Patterns = UNDOTTED  # Anywhere: what the agent must ask for, or who decides
-    unasked: Patterns = UNDOTTED  # Anywhere: nobody asked for it
-    vague: Patterns = BARE  # At the beginning of an order's object: it refers to something named elsewhere
-    ends_vague: Patterns = Patterns(r"(?:.*\s)?{}\W*")  # The same, as the whole object or at its end
-    wishes_for: Patterns = UNDOTTED  # Anywhere: a request for one thing that doesn't exist yet
-    cases: Patterns = UNDOTTED  # Anywhere: what a program should do in a special case
-    requests: Patterns = BARE  # At the beginning of a message: it gives a task, not a rule
-    weighs: Patterns = UNDOTTED  # Anywhere: the speaker is unsure
-    refuses: Patterns = BARE  # At the beginning of a clause: what follows is not wanted
-    otherwise: Patterns = UNDOTTED  # Anywhere in an order: it is what to do in place of what was forbidden
-    senseless: Patterns = BARE  # At the beginning of a clause: what follows is pointless
-    stressed: Patterns = Patterns(flags=0)  # Anywhere, in capitals: something is forbidden, or allowed in one way only
-    cites: Patterns = UNDOTTED  # Anywhere: a document that contains the rules
-    breaches: Patterns = BARE  # At the beginning of a clause: a rule was broken, or must be kept
-    habits: Patterns = BARE  # At the beginning of a question: it asks why work is done in a way
-    instead_of: Patterns = UNDOTTED  # At the beginning of a sentence: not in this way but in another
-    our_way: Patterns = UNDOTTED  # Anywhere: how the speaker's team does something, or doesn't; what it decided on
-    told_before: Patterns = UNDOTTED  # Anywhere: the speaker said it before
-    halts: Patterns = BARE  # At the beginning of a clause: the speaker wants an answer now, and no work
-    from_now: Patterns = UNDOTTED  # Anywhere in an order: it is valid from now on
-    of_layout: Patterns = UNDOTTED  # Anywhere: where on a screen something is
-    limits_edit: Patterns = BARE  # At the beginning: what the edit at hand is not to touch
-    of_display: Patterns = UNDOTTED  # Anywhere: how a product looks
-    of_moment: Patterns = UNDOTTED  # Anywhere: it refers to the current moment, or to what was said before
-    happened: Patterns = UNDOTTED  # Anywhere: what a program did when the user tried it
-    each_time: Patterns = UNDOTTED  # Anywhere in an order: how often it is to be followed
-    when_making: Patterns = BARE  # At the beginning: what is required when things of a kind are made
-    none_of: Patterns = BARE  # At the beginning: there is to be nothing of a kind
-    use_for: Patterns = BARE  # At the beginning: what a named thing is used for
-    of_all_work: Patterns = (
-        BARE  # Behind the verb of an order: things of a kind that developers make, without an article
-    )
-    records_below: Patterns = BARE  # The same, and the rules are in the sentences below
-    leans: Patterns = BARE  # At the beginning of a clause: a condition of the next clause
-    wonders: Patterns = BARE  # At the beginning of a clause: the speaker isn't sure
-    # At the beginning of a clause: it only connects it to the one before
-    though: Patterns = Patterns(r"\A(?:{}\b[\s,]*)+")
-    wishes_not: Patterns = BARE  # At the beginning of an order: what the speaker would rather not do
-
-
-class SaidOnce(Topic, frozen=True, kw_only=True):
-    """What shows that a ruling that was said once reaches beyond its task, and what shows that it doesn't."""
-
-    wide: Patterns = UNDOTTED  # Anywhere: it is valid at any time, or in the whole project
-    lasts: Patterns = UNDOTTED  # Anywhere: an order from now on, or for every time
-    written_in: Patterns = UNDOTTED  # Anywhere: in which language commits and code are written
-    stays: Patterns = UNDOTTED  # Anywhere: a file is left as it is, for a reason
-    points: Patterns = BARE  # At the beginning of a sentence: its subject was named before it
-    narrow: Patterns = UNDOTTED  # Anywhere in an order: it is about what is at hand
-    purposes: Patterns = UNDOTTED  # Anywhere: what follows states a purpose
-    builds: Patterns = BARE  # At the beginning of a sentence: it orders that one thing be made or changed
-    habits: Patterns = BARE  # At the beginning of a clause: what the speaker's team does, or never does
-    occasions: Patterns = BARE  # At the beginning of a clause: recurring work
-    asks: Patterns = BARE  # At the beginning of a sentence: a question, with or without its mark
-    spoken: Patterns = UNDOTTED  # Anywhere: it is only said aloud, as in dictated or recorded speech
-    praises: Set = frozenset()  # Words that call something good or bad, and name nothing
-    outright: Patterns = BARE  # At the beginning of a sentence: what the speaker's team wants as far as possible
-    chooses: Patterns = BARE  # At the beginning of a clause, before a tool: the tool is used in all work, or isn't
-    one_thing: Patterns = BARE  # After it: the tool was named before, or is for something at hand
-    for_one: Patterns = UNDOTTED  # Anywhere: it is for one thing, may be left, or is one of several
-    tools: Set = frozenset()  # Names of tools, languages and services, and of kinds of them
 
 
 class Wishes(Topic, frozen=True, kw_only=True):

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.binding import is_about_appearance, is_edit_limit, is_general_ruling, is_pasted, refers_to_moment
 from ireneo.lessons.findings import PASSES, RUN_BOTH, is_check
 from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
@@ -32,12 +31,10 @@ from ireneo.lessons.observe import (
     occasion_of,
 )
 from ireneo.lessons.remedies import is_machine_specific
-from ireneo.lessons.rule_weights import ABOUT
-from ireneo.lessons.rulings import CONCEDED, RECORDED, describe_ruling
+from ireneo.lessons.rulings import describe_ruling
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
-from ireneo.lessons.said_once import applies_beyond_task, is_about_project, is_of_work
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
-from ireneo.lessons.user_words import FEW, stems_of
+from ireneo.lessons.user_words import stems_of
 from ireneo.log.message import Message
 from ireneo.memories.record import (
     GENERAL,
@@ -51,7 +48,6 @@ from ireneo.memories.record import (
     one_line,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import sentences
 
 HALF_LIFE_DAYS = 120.0
 """The age at which an observation has half its weight in a ranking."""
@@ -176,13 +172,11 @@ AGAIN = 5
 """How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
 INSISTS = 4
 """How many requests for the same thing make it a wish for all work, in however few runs."""
-TYPED_AGAIN = 4
-"""The maximum number of words in a sentence that somebody types again and again in the same way."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that only one project has: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
-_OF_ITS_EVIDENCE = (*_OF_A_FACT, CONCEDED, RECORDED, HEARD_AS, IN_SIGHT, PROVEN)
+_OF_ITS_EVIDENCE = (*_OF_A_FACT, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -245,24 +239,7 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     observations = without_copies(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        if refers_to_moment(best.text) and not best.cue.startswith(MODEL):
-            return False
-        # Whatever it cost.
-        often = sum(bool(each.held) for each in observations) >= TWICE
-        again = often and not (is_pasted(best.text) or is_about_appearance(best.text) or is_edit_limit(best.text))
-        again = (
-            again
-            and len(stems_of(best.text)) >= FEW
-            and (applies_beyond_task(best.text) or not _is_copied(observations))
-        )
-        conceded = CONCEDED in best.conditions
-        alone = RECORDED in best.conditions
-        lasts = often or applies_beyond_task(best.text) or is_of_work(best.text, conceded=conceded)
-        # If a folder's name only means its content, the ruling doesn't name its subject better.
-        named = best.trigger is not None and best.trigger.path in best.text
-        alone = alone or (lasts and is_general_ruling(best.text, named=named, conceded=conceded))
-        alone = alone or any(map(is_about_project, sentences(best.text)))
-        return best.cue.startswith(MODEL) or again or alone
+        return True  # Whatever it cost, and in however many runs it was said.
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
@@ -296,12 +273,6 @@ def _is_explained(seen: Observation) -> bool:
     return not is_check(label.removeprefix("first:")) and bool(
         stems_of(seen.why) & stems_of(seen.text.replace(seen.why, ""))
     )
-
-
-def _is_copied(observations: Sequence[Observation]) -> bool:
-    """Whether many words are the same each time, so that they were pasted or come from a template."""
-    wordings = {" ".join(ABOUT.sub("", each.text).split()) for each in observations if each.held}
-    return len(wordings) == 1 and len(wordings.pop().split()) > TYPED_AGAIN
 
 
 def _is_costly(observations: Sequence[Observation]) -> bool:

@@ -17,7 +17,6 @@ from ireneo.language.topics import Warned, Words
 from ireneo.lessons.guard import EVERYTHING, HEED, Trap
 from ireneo.lessons.lessons import as_advice_part
 from ireneo.lessons.naming import program_name, programs
-from ireneo.lessons.rule_weights import ABOUT
 from ireneo.lessons.run import is_ruling
 from ireneo.lessons.told_calls import (
     BRACKETS,
@@ -106,8 +105,7 @@ def reported_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
         return []
     pieces, here = supporting(record), tuple(sorted({each for each in projects if each}))
     by_hand = not ruling and any(not each.messages for each in pieces)
-    text = ABOUT.sub("", record.text).rstrip("”") if ruling else record.text
-    told = reported_failures(text, record.signature)
+    told = reported_failures(record.text, record.signature)
     told = [each for each in told if each.forbidden or by_hand or (each.way_out and (each.unless or not ruling))]
     # A program alone, whatever is done with it or wherever, says too little, unless it is forbidden.
     told = [

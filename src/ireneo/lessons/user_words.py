@@ -8,9 +8,8 @@ refused: the next run asks first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,14 +22,13 @@ from ireneo.lessons.commands import main_step
 from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, cue_part, is_supported
-from ireneo.lessons.places import PLACES
 from ireneo.lessons.run import HEARD_AS, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
-from ireneo.log.calls import was_interrupted, was_refused
-from ireneo.log.message import Call, Message, MessageId, Text, Thinking, without_recalled
+from ireneo.log.calls import was_refused
+from ireneo.log.message import Call, Message, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import own_words, user_words_in_result
-from ireneo.summaries.steps import CHANGES, Step, clip, sentences, understand
+from ireneo.summaries.steps import CHANGES, Step
 
 _RULINGS = topic(Rulings)
 _SAYS = topic(Wishes)
@@ -39,20 +37,12 @@ WORK = CHANGES | {"read"}
 """Kinds of action that show work on a project, and not on a customer's case."""
 OF_CODING = frozenset("aider claude-code codex gemini-cli pi specstory".split())
 """Log formats of coding tools; some of their logs hold no call."""
-_ABOUT = 140
-"""The maximum number of characters of the quotation that names the subject of a ruling."""
 _TOLD_ELSEWHERE = 1_500
 """A message of at least this length that opens a run, or has headings or tags, wasn't typed: it is a plan or report."""
-FEW = 3
-"""A sentence with this many content words names its subject."""
-_REPLY = 800
-"""In how many characters of a reply an agent is expected to say that the user is right."""
 _COMMAND_TAG = lazy_re(r"\s*<command-(?:message|name)>")
 _TEMPLATE = lazy_re(r"^-{2,} ?[\w-]{1,20} Command: .{1,80}-{2,}\s*$|\$ARGUMENTS\b", re.M)
 """Signs of a command's template that an editor put into the message."""
 _WRITTEN_UP = lazy_re(r"^#{1,6} |^</?[a-zA-Z_][\w-]{1,40}>|^[^\S\n]{0,8}[-*] \[[ x]\]", re.M)
-_HOME = lazy_re(r"(?<![\w./~])/(?:Users|home|root|tmp|var|private)/(?:[\w.@-]{1,60}+/){1,20}+")
-"""The folders of one machine before a name."""
 _STEM = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
@@ -63,73 +53,35 @@ class UserUtterance(Struct, frozen=True, kw_only=True):
     text: str
     opening: bool
     """Whether it states the task itself, so that there is nothing yet that it could correct."""
-    stopped: bool
-    """Whether it followed a call that was refused or interrupted."""
-    chosen: bool = False
-    """Whether it answers a question, or is the reason for a refusal."""
-    conceded: bool = False
-    """Whether the agent admitted that it had been wrong."""
-    about: str
-    """Its subject: the call that it refuses, or what the agent said last."""
-    about_source: MessageId | None
     heard_as: str = ""
     """A digest of its words and of the user's earlier words, which is the same in a copy of the session."""
 
 
 def utterances(material: RunMaterial) -> Iterator[UserUtterance]:
     """The utterances of the user in a run: messages, refusals and answers."""
-    heard = _reply_openings(material.messages)
-    calls: dict[str, tuple[Call, MessageId]] = {}
-    spoke: Message | None = None
+    calls: dict[str, Call] = {}
     before: Message | None = None
     request: Message | None = None
-    reply: Message | None = None
-    done: list[tuple[Call, MessageId]] = []
-    stopped = False
+    opening = True
     for message in material.messages:
         draft = message.draft
         if message.role == "assistant":
-            done += [(call, message.id) for call in draft.calls]
-            calls.update({call.id: (call, message.id) for call in draft.calls})
-            stopped = False
-            spoke = reply = message
-        elif message.role == "user" and draft.origin == "spoken" and _is_typed(message, before, opening=spoke is None):
-            about, about_source = _answered_subject(reply, done)
-            if request is not None and not about and (reply is None or not reply.text.strip()):
-                # The agent has said nothing since the user's last message.
-                about, about_source = _previous_request(request)
-            before_it, request, reply, done = request, message, None, []
-            yield UserUtterance(
-                message=message,
-                text=without_recalled(draft.text),
-                opening=spoke is None,
-                stopped=stopped,
-                conceded=bool(_RULINGS.concedes.search(heard.get(message.id, ""))),
-                about=about,
-                about_source=about_source,
-                heard_as=_digest(before_it, draft.text),
-            )
+            calls.update({call.id: call for call in draft.calls})
+            opening = False
+        elif message.role == "user" and draft.origin == "spoken" and _is_typed(message, before, opening=opening):
+            heard_as = _digest(request, draft.text)
+            request = message
+            text = without_recalled(draft.text)
+            yield UserUtterance(message=message, text=text, opening=opening, heard_as=heard_as)
         for result in draft.results:
-            stopped = stopped or (
-                result.failed is not False and (was_refused(result.text) or was_interrupted(result.text))
-            )
-            call, source = calls.get(result.call_id, (None, None))
             for words, answers in user_words_in_result(result):
-                question, _, answer = (each.strip('"') for each in words.partition('"="'))
-                if answers and (call is None or answer in _offered_options(call)):
-                    continue
-                asked = f"“{clip(question, _ABOUT)}”" if answers else ""
-                yield UserUtterance(
-                    message=message,
-                    text=answer if answers else words,
-                    opening=False,
-                    stopped=True,
-                    chosen=True,
-                    conceded=bool(_RULINGS.concedes.search(heard.get(message.id, ""))),
-                    about=asked or (_call_subject(call) if call else "") or _answered_subject(spoke, [])[0],
-                    about_source=source,
-                    heard_as=_digest(request, words),
-                )
+                _, _, answer = (each.strip('"') for each in words.partition('"="'))
+                call = calls.get(result.call_id)
+                # Choosing one of the options of a question only concerns the current task.
+                if not answers or (call is not None and answer not in _offered_options(call)):
+                    heard_as = _digest(request, words)
+                    text = answer if answers else words
+                    yield UserUtterance(message=message, text=text, opening=False, heard_as=heard_as)
         before = message
 
 
@@ -137,16 +89,6 @@ def _digest(request: Message | None, words: str) -> str:
     # The agent's words may differ, since tools export them in several ways.
     before = request.text if request is not None else ""
     return blake2b("\0".join((before, words)).encode(errors="replace"), digest_size=8).hexdigest()
-
-
-def _reply_openings(messages: Sequence[Message]) -> dict[MessageId, str]:
-    """The beginning of the agent's reply, with its thoughts, to each message from the user's side."""
-    out: dict[MessageId, str] = {}
-    for before, each in pairwise(messages):
-        if before.role != "assistant" and each.role == "assistant":
-            told = (part.text[:_REPLY] for part in each.parts if isinstance(part, Text | Thinking) and part.text)
-            out[before.id] = "\n".join(told)
-    return out
 
 
 def _is_typed(message: Message, before: Message | None, *, opening: bool) -> bool:
@@ -161,7 +103,7 @@ def _is_typed(message: Message, before: Message | None, *, opening: bool) -> boo
 
 
 def _offered_options(call: Call) -> frozenset[str]:
-    """The options that a question offered: choosing one only concerns the current task."""
+    """The options that a question offered."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
     out: set[str] = set()
     asked = given.get("questions")
@@ -171,35 +113,6 @@ def _offered_options(call: Call) -> frozenset[str]:
             label = option.get("label") if isinstance(option, dict) else option
             out.add(str(label))
     return frozenset(out)
-
-
-def _call_subject(call: Call) -> str:
-    """A call, as the subject of a ruling."""
-    action = understand(call)
-    if action.shell:
-        return f"`{clip(_HOME.sub('', action.subject), _ABOUT)}`"
-    # The folder of the project on this machine is irrelevant to other runs.
-    path = "/".join(action.subject.split("/")[-PLACES:])
-    return f"changing `{clip(path, _ABOUT)}`" if action.kind in CHANGES else ""
-
-
-def _answered_subject(spoke: Message | None, done: Sequence[tuple[Call, MessageId]]) -> tuple[str, MessageId | None]:
-    """The subject of an answer, with its message: the agent's last question, change or sentence."""
-    told = list(sentences(spoke.text)) if spoke is not None else []
-    told = [each for each in told if len(stems_of(each)) >= FEW]
-    asked = [each for each in told if each.endswith("?")]
-    if spoke is not None and asked:
-        return f"“{clip(asked[-1], _ABOUT)}”", spoke.id
-    named = [(_call_subject(call), source) for call, source in done if understand(call).kind in CHANGES]
-    if named and named[-1][0]:
-        return named[-1]
-    return (f"“{clip(told[-1], _ABOUT)}”", spoke.id) if spoke is not None and told else ("", None)
-
-
-def _previous_request(asked: Message) -> tuple[str, MessageId | None]:
-    """The user's previous request, as the subject of an addition to it."""
-    told = [each for each in sentences(without_recalled(asked.draft.text)) if len(stems_of(each)) >= FEW]
-    return (f"“{clip(told[-1], _ABOUT)}”", asked.id) if told else ("", None)
 
 
 def stems_of(text: str) -> frozenset[str]:

@@ -95,11 +95,6 @@ def judge_form(said: OwnSentence) -> Judgement:
     return _judge_text_form(said.text) if said.personal and not said.step else NONE
 
 
-def is_permanent(sentence: str) -> bool:
-    """Whether the form of a sentence shows that it applies beyond the current task."""
-    return _judge_text_form(sentence).lasts
-
-
 def _judge_text_form(text: str) -> Judgement:
     """Judge a text by its form: a choice, something not needed, a correction, a practice, what matters, or none."""
     sentence = QUOTED.sub("X", text[:LONGEST])
