@@ -9,7 +9,7 @@ from tests.unit.lesson_runs import a_run, observations
 
 from ireneo.lessons.guard import MISSING, SessionSoFar, Trap, advice
 from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, trap_of
-from ireneo.lessons.run import Observation, Trigger
+from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
 GONE = "<tool_use_error>File does not exist.</tool_use_error>"
@@ -79,37 +79,6 @@ def test_what_was_read_next_need_not_be_what_was_sought(sought: str, then: str) 
 def test_what_the_run_makes_is_not_missing() -> None:
     made = step("", "Write", {"file_path": "/srv/ledger/log/logging.py", "content": "import rows"}, "Created.")
     assert not places(lost("/srv/ledger/log/logging.py"), read("/srv/ledger/log/logger.py", "a"), made)
-
-
-def test_a_folder_that_is_not_there() -> None:
-    found = places(grep("/srv/ledger/core/commands", missing=True), grep("/srv/ledger/core"))
-    (seen,) = found.values()
-    assert seen.text == "`core/commands` is not there: look in `ledger/core`."
-    assert seen.trigger == Trigger(path="core/commands/", given=MISSING)
-    trap = trap_from(seen)
-
-    def told(tool: str, given: dict[str, object]) -> bool:
-        return advice([trap], tool, given, SessionSoFar, project="ledger") is not None
-
-    assert told("Read", {"file_path": "/srv/ledger/core/commands/rows.py"})
-    assert told("Grep", {"path": "core/commands", "pattern": "lease"})
-    assert told("Bash", {"command": "cat core/commands/rows.py"})
-    assert not told("Read", {"file_path": "/srv/ledger/core/commands.py"})
-    assert not told("Bash", {"command": "ls core/commands"})
-
-
-def test_a_folder_of_which_two_files_were_sought_in_vain() -> None:
-    drafts = [*lost("/srv/ledger/core/commands/rows.py"), *lost("/srv/ledger/core/commands/days.py")]
-    found = places(drafts, read("/srv/ledger/core/days.py", "a = 1"))
-    assert "core/commands: ledger/core" in found
-    there = places(drafts, read("/srv/ledger/core/days.py", "a = 1"), read("/srv/ledger/core/commands/help.py", "a"))
-    assert "core/commands: ledger/core" not in there
-
-
-def test_a_folder_that_lies_elsewhere() -> None:
-    found = places(grep("/srv/ledger/e2e", missing=True), grep("/srv/ledger/core/e2e"))
-    assert list(found) == ["ledger/e2e: ledger/core/e2e"]
-    assert is_worth_a_lesson(list(found.values()))
 
 
 def test_a_path_from_another_root_is_not_judged_by_its_tail() -> None:

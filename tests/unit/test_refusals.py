@@ -44,20 +44,6 @@ def trap_in(failing: str, error: str, then: str, *, project: str = "ledger") -> 
             Trigger(command="rows list", words=("--all",)),
         ),
         (
-            "gh pr view 7 --json title,mergedBy,stats",
-            'Unknown JSON field: "stats"',
-            "gh pr view 7 --json title,mergedBy",
-            "leave `stats` out of `--json`",
-            Trigger(command="gh pr view", words=("--json", "stats")),
-        ),
-        (
-            "ruff check --output-format plain src",
-            "error: invalid value 'plain' for '--output-format <OUTPUT_FORMAT>'",
-            "ruff check --output-format concise src",
-            "give it `concise` in place of `plain`",
-            Trigger(command="ruff check", words=("--output-format", "plain"), unless=("concise",)),
-        ),
-        (
             "short make lint --all",
             "error: unrecognized subcommand 'make'",
             "cd /srv/ledger && make lint --all",

@@ -45,18 +45,6 @@ def test_a_guess_of_a_compiler_is_no_advice() -> None:
     )
 
 
-def test_what_a_part_fails_by_and_the_whole_does_not_is_run_on_the_whole() -> None:
-    (found,) = only(
-        "→ whole",
-        run("golangci-lint run rows.go", UNUSED, failed=True),
-        run("go build ./...", "built"),
-        run("golangci-lint run", "0 issues."),
-    )
-    assert found.way_out == "run it over the whole project, not over one file"
-    assert found.trigger is not None
-    assert found.trigger.words == ("rows.go",)
-
-
 def test_where_the_code_was_changed_in_between_the_whole_tells_nothing() -> None:
     changed = edit_of("rows.go", "rows.go was updated.")
     assert (
@@ -68,16 +56,6 @@ def test_where_the_code_was_changed_in_between_the_whole_tells_nothing() -> None
         )
         == []
     )
-
-
-def test_what_is_more_than_a_command_takes_is_left_out() -> None:
-    (found,) = only(
-        "→ fewer:--",
-        run("gh pr diff 150 -- ledger/rows.go", "Exit code 1\naccepts at most 1 arg(s), received 2", failed=True),
-        run("gh pr diff 150", "+ a row"),
-    )
-    assert found.way_out == "leave `--` and what follows it out"
-    assert is_worth_a_lesson([found])
 
 
 PASSED = [run("make test", "ok")]

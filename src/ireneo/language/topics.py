@@ -289,6 +289,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
 
     bans: Patterns = BARE  # At the beginning of a clause: something is not to be done
     customs: Patterns = UNDOTTED  # Anywhere: where something belongs, or what the team always or never does
+    points: Patterns = UNDOTTED  # Anywhere: a word that points at one thing
     for_now: Patterns = UNDOTTED  # Anywhere: it concerns only the present moment
     negates: Patterns = WORDS  # Anywhere: negation
     any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits

@@ -30,8 +30,7 @@ from ireneo.lessons.observe import (
     is_statistic,
     occasion_of,
 )
-from ireneo.lessons.remedies import is_machine_specific
-from ireneo.lessons.rulings import describe_ruling
+from ireneo.lessons.rulings import describe_ruling, stands_alone
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
 from ireneo.lessons.user_words import stems_of
@@ -239,7 +238,9 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     observations = without_copies(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        return True  # Whatever it cost, and in however many runs it was said.
+        # Whatever it cost.
+        often = sum(bool(each.held) for each in observations) >= TWICE
+        return often or best.cue.startswith(MODEL) or stands_alone(best.text)
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
@@ -292,12 +293,11 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
     if best.cue.startswith(LOGGED) and len(held) >= TWICE:
         return False
     if any(IN_SIGHT in each.conditions for each in held):
-        # A message that many runs met was read too late by all of them; where a machine keeps a program isn't about the
-        # project.
+        # A message that many runs met was read too late by all of them.
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
         runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
-        return len(runs) < AGAIN or is_machine_specific(best.way_out)
+        return len(runs) < AGAIN
     if UNKNOWN in best.cue:
         return True  # Whoever doesn't give that name needs no warning.
     return (PLACE in best.cue or _is_other_file_ending(best)) and not best.why and len(held) < TWICE

@@ -85,7 +85,6 @@ _REMEDY_WORDS = {
     "in": "in {}",
     "set": "{} set",
     "write": "write {}",
-    "fewer": "without {}",
 }
 """The codes of a remedy in words."""
 _NAME_CHARACTERS = 80

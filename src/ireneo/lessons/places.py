@@ -1,4 +1,4 @@
-"""Observe missing paths and the right ones: a file or folder is looked for in a wrong place or under a wrong name."""
+"""Observe missing files and the right ones: a file is looked for in a wrong place or under a wrong name."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import takewhile
 from msgspec import Struct
 
 from ireneo.lessons.commands import main_step
-from ireneo.lessons.explanations import Reason, RunSentences, names_code, names_thing
+from ireneo.lessons.explanations import names_thing
 from ireneo.lessons.guard import MISSING
 from ireneo.lessons.observe import PLACE, cited_sources, is_supported
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
-from ireneo.lessons.traps import PROVEN, SAID_AFTER, quote, result_position
+from ireneo.lessons.traps import PROVEN
 from ireneo.patterns import lazy_re
 
 LONGEST = 80
@@ -48,48 +48,41 @@ class _FoundPath(Struct, frozen=True, kw_only=True):
     """The whole path that doesn't exist."""
     place: str
     """The whole path that exists."""
-    folder: bool = False
-    """Whether it is a folder, so that nothing in it exists either."""
     proven: bool = False
     """Whether once is proof, since the paths differ by a folder or are similar."""
 
 
-def moved_paths(material: RunMaterial, run: Sequence[TriedCall], said: RunSentences) -> list[Observation]:
-    """The paths that a run looked for in vain, and the places where it then found the file or folder."""
+def moved_paths(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
+    """The files that a run looked for in vain, and the places where it then found them."""
     if not material.project:
         return []
-    lost = [
-        (at, path, folder)
-        for at, each in enumerate(run)
-        for path, folder in _missing_path(each)
-        if _stays_missing(path, run)
-    ]
     found = [
-        *_found_folders(run, lost),
-        *(each for at, path, folder in lost if not folder for each in _found_files(run, at, path)),
+        each
+        for at, failed in enumerate(run)
+        for path in _missing_path(failed)
+        if _stays_missing(path, run)
+        for each in _found_files(run, at, path)
     ]
     out: dict[str, Observation] = {}
     for each in found:
         if any(mark in path for mark in _PASSING for path in (each.missing, each.lies)):
             continue
-        seen = _observation(material, each, _stated_reason(material, each, said))
+        seen = _observation(material, each)
         if seen is not None:
             out.setdefault(seen.cue, seen)
     return list(out.values())
 
 
-def _missing_path(failed: TriedCall) -> Iterator[tuple[str, bool]]:
-    """The only path that a call asked for, if it doesn't exist, and whether it is a folder."""
+def _missing_path(failed: TriedCall) -> Iterator[str]:
+    """The only file that a call asked for, if it doesn't exist."""
     if failed.worked or not _MISSING.search(f"{failed.faults[0]} {failed.step.error}"):
         return
     paths = [failed.path] if failed.path else _shown_files(failed)
     named = [path for path in paths if not failed.shell or path in failed.step.output]
     if len(named) != 1 or any(mark in named[0] for mark in _PASSING):
         return
-    folder = "." not in _last_parts(named[0], 1)
-    # The command may be installed elsewhere, which says nothing about a folder.
-    if not folder or (failed.step.action.kind == "search" and not failed.shell and named[0] in failed.step.output):
-        yield named[0].rstrip("/"), folder
+    if "." in _last_parts(named[0], 1):
+        yield named[0]
 
 
 def _stays_missing(path: str, run: Sequence[TriedCall]) -> bool:
@@ -98,48 +91,6 @@ def _stays_missing(path: str, run: Sequence[TriedCall]) -> bool:
     # A pattern without matches is not a missing path.
     met = (each.path or each.step.action.subject for each in worked if each.path or each.step.action.kind != "search")
     return not any(each == path or each.startswith(f"{path}/") for each in met)
-
-
-def _found_folders(run: Sequence[TriedCall], lost: Sequence[tuple[int, str, bool]]) -> Iterator[_FoundPath]:
-    """Missing folders: what was looked for in them lies around them."""
-    for at, path, folder in lost:
-        above, name = path.rpartition("/")[0], _last_parts(path, 1)
-        later = [each for each in run[at + 1 : at + 1 + SOON] if folder and above and each.worked and each.path]
-        elsewhere = next((each for each in later if f"/{name}/" in f"/{each.path}/"), None)
-        around = next((each for each in later if f"/{above.strip('/')}/" in f"/{each.path}/"), None)
-        if elsewhere is not None:
-            there = f"{f'/{elsewhere.path}/'.partition(f'/{name}/')[0].removeprefix('/')}/{name}"
-            calls, proven = (run[at], elsewhere), _differ_by_folder(path, there)
-            yield _FoundPath(
-                calls=calls,
-                missing=_last_parts(path, 2),
-                lies=_last_parts(there, PLACES),
-                sought=path,
-                place=there,
-                folder=True,
-                proven=proven,
-            )
-        elif around is not None:
-            calls = run[at], around
-            short = _last_parts(path, 2), _last_parts(above, 2)
-            yield _FoundPath(
-                calls=calls, missing=short[0], lies=short[1], sought=path, place=above, folder=True, proven=True
-            )
-    files: dict[str, list[tuple[int, str]]] = {}
-    for at, path, folder in lost:
-        if not folder:
-            files.setdefault(path.rpartition("/")[0], []).append((at, path))
-    for home, several in files.items():
-        if len({path for _, path in several}) < 2 or not _stays_missing(home, run):
-            continue
-        above = home.rpartition("/")[0]
-        wanted = {f"{above}/{_last_parts(path, 1)}" for _, path in several}
-        if found := next((each for each in run[several[0][0] :] if each.worked and each.path in wanted), None):
-            shown = (*(run[at] for at, _ in several[:2]), found)
-            short = _last_parts(home, 2), _last_parts(above, 2)
-            yield _FoundPath(
-                calls=shown, missing=short[0], lies=short[1], sought=home, place=above, folder=True, proven=True
-            )
 
 
 def _found_files(run: Sequence[TriedCall], at: int, sought: str) -> Iterator[_FoundPath]:
@@ -216,23 +167,14 @@ def _last_parts(path: str, parts: int) -> str:
     return "/".join(path.rstrip("/").split("/")[-parts:])
 
 
-def _stated_reason(material: RunMaterial, found: _FoundPath, said: RunSentences) -> Reason | None:
-    """The sentence in which the agent says where the file is."""
-    messages = {message.id: message for message in material.messages}
-    first, last = result_position(messages, found.calls[0]), result_position(messages, found.calls[-1])
-    name = _last_parts(found.lies, 1)
-    spoken = said.between(first, last + SAID_AFTER)
-    return next((one for one in spoken if one.firm and names_thing(one.text, name) and not names_code(one.text)), None)
-
-
-def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -> Observation | None:
+def _observation(material: RunMaterial, found: _FoundPath) -> Observation | None:
     messages = {message.id: message for message in material.messages}
     names = [name for each in found.calls for name in each.step.sources]
-    sources = cited_sources((*((why.message,) if why else ()), *names), messages)
+    sources = cited_sources(names, messages)
     missing = _project_path(found.sought, found.missing, material.project)
     lies = _project_path(found.place, found.lies, material.project)
-    way = f"look in `{lies}`" if found.folder else f"use `{lies}`"
-    text = f"`{missing}` is not there: {way}." + (f" {quote(why)}" if why else "")
+    way = f"use `{lies}`"
+    text = f"`{missing}` is not there: {way}."
     # A worktree or what is installed is a place of one run.
     passing = any(part in _OF_ONE_RUN or part[:1] == "." for part in lies.removeprefix("./").split("/")[:-1])
     if passing or not is_supported(text, sources, messages):
@@ -254,13 +196,11 @@ def _observation(material: RunMaterial, found: _FoundPath, why: Reason | None) -
             **({PROVEN: "yes"} if found.proven else {}),
         },
         way_out=way,
-        why=why.text if why else "",
         trigger=Trigger(
-            path=f"{found.missing}/" if found.folder else found.missing,
+            path=found.missing,
             given=MISSING,
             above=_parent_in_project(found, material.project),
-            # Searching the folder around it doesn't show that one knows it.
-            unless=() if found.folder else (found.lies,),
+            unless=(found.lies,),
         ),
         sources=sources,
         tokens=sum(each.tokens for each in calls if not each.worked),

@@ -52,14 +52,7 @@ _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "
 _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
 _CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
-_OF_A_SYSTEM = ("/usr/", "/opt/", "/bin/")
 _ENDS = lazy_re(r"[\s:;'\"‘’`/]+")
-_A_FILE = lazy_re(r"(?!-|/)(?:[\w@.-]+/){0,12}[\w@.-]+\.[A-Za-z]\w{0,5}")
-_WHOLE = ("whole", "separately", "single")
-"""Words of an explanation that only a part was processed."""
-_NO_FOLDER = lazy_re(
-    r"\bcd:(?:\d+:)? .{0,200}no such file or directory|no such file or directory: .{0,200}\bcd\b", re.I
-)
 _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
@@ -92,21 +85,14 @@ class Remedy(Struct, frozen=True, kw_only=True):
 def is_stated_in_output(failed: TriedCall, remedy: Remedy) -> bool:
     """Whether the output of a failure states the remedy, so that any agent finds it at once.
 
-    Paths of system programs count too: they are specific to a machine, not to the project. A variable that must be set
-    doesn't count: whoever reads about it afterwards has already paid for the run.
+    A variable that must be set doesn't count: whoever reads about it afterwards has already paid for the run.
     """
     if remedy.label.startswith("set:"):
         return False
     if any(refuse(failed.step.error) for refuse in (refuses_flag, refuses_value, reports_extra_arguments)):
         return True
-    here = remedy.label == "start" and remedy.names[0].startswith((*_OF_A_SYSTEM, "command "))
-    said = () if remedy.names == _WHOLE else remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
-    return here or any(names_thing(failed.step.output, name) for name in said)
-
-
-def is_machine_specific(way_out: str) -> bool:
-    """Whether a way out starts a system program at another place."""
-    return way_out.startswith(tuple(f"use `{place}" for place in (*_OF_A_SYSTEM, "command ")))
+    said = remedy.names[:1] if remedy.label.startswith("one:") else remedy.names
+    return any(names_thing(failed.step.output, name) for name in said)
 
 
 _WITHOUT_CHECKS = lazy_re(
@@ -132,10 +118,7 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if not failed.shell:
         return _other_argument(run, at)
-    bare = (
-        _without_prefix_steps(run, at) or _without_wrapper(run, at) or _other_start(run, at) or _corrected_line(run, at)
-    )
-    if bare is not None:
+    if (bare := _without_wrapper(run, at)) is not None:
         return bare
     again = next((each for each in run[at + 1 : at + 1 + WITHIN] if each.program == failed.program), None)
     if again is None:
@@ -148,35 +131,6 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     otherwise = _changed_spelling(run[:at], failed, again, between)
     return otherwise or _preceding_command(run, at, between, again) or _other_program(run, at)
-
-
-def _without_prefix_steps(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same command without what failed before it: a missing wrapper, a missing folder."""
-    failed = run[at]
-    steps = shell_steps(failed.command_line)
-    lost = _NO_FOLDER.search(failed.step.error)
-    name = "cd" if lost else failed.program
-    if lost is None and not (is_environment(failed.faults[0]) and any(name in step.through for step in steps)):
-        return None
-    wanted = {step.name for step in steps if step.name and step.name != name and step.words[:1] != ("cd",)}
-    for each in run[at + 1 : at + 1 + SOON]:
-        then = main_step(each.command_line) if each.shell else None
-        if then is None or then.name not in wanted or not any(step.words == then.words for step in steps):
-            continue
-        if then.folder if lost else name in then.through:
-            return None
-        words = "leave `cd` out: the folder of the call before still stands" if lost else f"leave `{name}` out"
-        trigger = None if lost else Trigger(command=name)
-        return Remedy(
-            label=f"without:{name}",
-            words=words,
-            names=(name,),
-            wrong=(name,),
-            tries=(failed, each),
-            worked=_got_further(failed, each),
-            trigger=trigger,
-        )
-    return None
 
 
 def _without_wrapper(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -205,59 +159,10 @@ def _without_wrapper(run: Sequence[TriedCall], at: int) -> Remedy | None:
     return None
 
 
-def _other_start(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same program, started by another path or through another wrapper."""
-    failed = run[at]
-    missing = _CANNOT_START.search(f"{failed.faults[0]} {failed.step.error}")
-    again = next((each for each in run[at + 1 : at + 1 + SOON] if each.program == failed.program), None)
-    if not missing or failed.program not in missing[0] or again is None or not again.shell:
-        return None
-    if _is_misnamed(failed, missing[0]):
-        return None
-    before, now = _start_of(failed), _start_of(again)
-    # If a system program was called by its path, the path may be the cause.
-    if before == now or before.startswith(_OF_A_SYSTEM) or not _got_further(failed, again):
-        return None
-    apart = not names_thing(before, now)
-    return Remedy(
-        label="start",
-        words=f"use `{now}`",
-        names=(now,),
-        wrong=(failed.program,),
-        tries=(failed, again),
-        worked=True,
-        trigger=Trigger(command=failed.program, unless=(now, *_wrappers(again))) if apart else None,
-    )
-
-
 def _is_misnamed(failed: TriedCall, missing: str) -> bool:
     """Whether a program's name was pasted together with other text."""
     name = failed.program.split()[0]
     return name in missing and name not in _ENDS.split(missing)
-
-
-def _start_of(each: TriedCall) -> str:
-    """How a program was started."""
-    step = _named_step(each)
-    if step is None or not step.words:
-        return each.shown
-    if step.words[0].startswith(_OF_A_SYSTEM) and not step.through:
-        return step.words[0]
-    return f"command {each.shown}" if "command" in step.through else each.shown
-
-
-def _corrected_line(run: Sequence[TriedCall], at: int) -> Remedy | None:
-    """The same line with a change in the failed step only."""
-    failed = run[at]
-    steps = shell_steps(failed.command_line)
-    for each in run[at + 1 : at + 1 + SOON] if len(steps) > 1 else ():
-        then = shell_steps(each.command_line)
-        other = [pair for pair in zip(steps, then, strict=False) if pair[0].text.strip() != pair[1].text.strip()]
-        if each.worked and len(steps) == len(then) and len(other) == 1:
-            one, two = other[0]
-            if one.name == two.name == failed.program and refuses_flag(failed.step.error):
-                return _changed_spelling(run[:at], failed, replace(each, program=one.name, shown=two.shown), ())
-    return None
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -400,8 +305,7 @@ def _changed_spelling(
     if option:
         return _option_remedy(before, failed, again, option)
     if acted or _plain_arguments(again) != _plain_arguments(failed):
-        # The error of a part is not that of the whole, whatever else was run.
-        return _fewer_arguments(failed, again) or _other_value(failed, again)
+        return None
     flags, now = _flags_of(failed), _flags_of(again)
     common = frozenset[str]() if unknown else _TOO_COMMON
     added, dropped = sorted(now - flags - common), sorted(flags - now - common)
@@ -441,71 +345,6 @@ def _changed_spelling(
     names = ((given or left).partition("=")[0],)
     wrong = (left,) if left else (given.partition("=")[0],)
     return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
-
-
-def _fewer_arguments(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """The same command with fewer arguments: for the whole project, or with no more than it takes."""
-    given, then = _given_words(failed), _given_words(again)
-    left = list(given)
-    for word in then:
-        if word not in left:
-            return None
-        left.remove(word)
-    if not left or _wrappers(again) != _wrappers(failed) or _variables(again) != _variables(failed):
-        return None
-    label, words = "", ""
-    wrong: tuple[str, ...] = ()
-    if reports_extra_arguments(failed.step.error):
-        wrong = ("arg", "args", "argument", "arguments", "operand")
-        if left[0] == "--":
-            label, words = "fewer:--", "leave `--` and what follows it out"
-        elif len(left) > 1 and len(set(then) - set(_flags_of(again))) == 1:
-            label, words = "one:argument", "give it one argument at a time"
-    elif (
-        again.worked
-        and failed.faults[0] != TESTS_FAILED
-        and _folder(failed) == _folder(again)
-        and all(_A_FILE.fullmatch(word) for word in left)
-        and not any("/" in word or "." in word for word in then)
-    ):
-        label, words = "whole", "run it over the whole project, not over one file"
-    if not label:
-        return None
-    return Remedy(
-        label=label,
-        words=words,
-        names=_WHOLE if label == "whole" else ("--",),
-        wrong=wrong,
-        tries=(failed, again),
-        worked=_got_further(failed, again),
-        trigger=Trigger(command=failed.program, words=(left[0],)),
-    )
-
-
-def _other_value(failed: TriedCall, again: TriedCall) -> Remedy | None:
-    """The same command with another value, or without one of several; its error names the unknown one."""
-    given, then = _given_words(failed), _given_words(again)
-    changed = [at for at, (one, other) in enumerate(zip(given, then, strict=False)) if one != other]
-    if len(given) != len(then) or len(changed) != 1 or not refuses_value(failed.step.error):
-        return None
-    at = changed[0]
-    left = [each for each in given[at].split(",") if each not in then[at].split(",")]
-    come = [each for each in then[at].split(",") if each not in given[at].split(",")]
-    if len(left) != 1 or not _WORD.fullmatch(left[0]) or not names_thing(failed.step.error, left[0]):
-        return None
-    if len(come) > 1 or not all(map(_WORD.fullmatch, come)):
-        return None
-    flag = given[at - 1] if at and _FLAG.fullmatch(given[at - 1]) else ""
-    words = f"give it `{come[0]}` in place of `{left[0]}`" if come else f"leave `{left[0]}` out"
-    return Remedy(
-        label=f"swap:{left[0]}:{come[0]}" if come else f"without:{left[0]}",
-        words=f"{words} of `{flag}`" if flag and not come else words,
-        names=(come[0] if come else left[0],),
-        wrong=(left[0],),
-        tries=(failed, again),
-        worked=_got_further(failed, again),
-        trigger=Trigger(command=failed.program, words=(*((flag,) if flag else ()), left[0]), unless=tuple(come)),
-    )
 
 
 def _sorted_short_flags(flags: str) -> str:
@@ -592,16 +431,6 @@ def _preceding_command(
     """A single command in between that had not been run before the failure."""
     failed = run[at]
     doing = [each for each in between if each.worked and _has_effect(each)]
-    entered = _activated_environment(failed, again) if not doing else ""
-    if entered:
-        return Remedy(
-            label=f"first:{entered}",
-            words=f"run `{entered}` first",
-            names=(entered, entered.rsplit("/", 1)[-1]),
-            tries=(failed, again),
-            worked=_got_further(failed, again),
-            trigger=Trigger(command=failed.program, unless=(entered.split()[-1],)),
-        )
     chained = [name for name in _commands_in(again) if name != again.program]
     if doing:
         done, only = doing[-1], len({each.program for each in doing}) == 1
@@ -652,16 +481,6 @@ def _named_arguments(before: Sequence[TriedCall], done: TriedCall, name: str) ->
 
 _MOST_NAMED = 2
 _NAMED = lazy_re(r"[A-Za-z@][\w@-]{1,40}")
-
-
-def _activated_environment(failed: TriedCall, again: TriedCall) -> str:
-    """The environment that was activated for a command, but not for the one that failed."""
-    stepped = [step for step in shell_steps(again.command_line) if step.words[:1] in (("source",), (".",))]
-    if len(stepped) != 1 or len(stepped[0].words) != 2:  # It is more than `source` and its file.
-        return ""
-    file = stepped[0].words[1]
-    known = file in failed.step.command or file.startswith(("/tmp", "/var", "/Users", "/home"))
-    return "" if known else f"source {file}"
 
 
 def _acting_name(each: TriedCall) -> str:

@@ -78,7 +78,7 @@ def _ruling_texts(said: UserUtterance) -> Iterator[str]:
     own = [each for each in own_words(said.text) if each.text]
     for each, behind in zip_longest(own, own[1:]):
         if each.text not in lifted and _rules(each, said):
-            text = _TEMPER.sub("", _SAYS.fillers.sub("", in_context(each), count=1))
+            text = _TEMPER.sub("", _SAYS.fillers.sub("", in_context(replace(each, with_before=each.text)), count=1))
             if behind is not None and behind.near and _belongs_to(text, behind.text):
                 text = f"{text} {behind.text}"
             text = " ".join(text.split())
@@ -87,14 +87,17 @@ def _ruling_texts(said: UserUtterance) -> Iterator[str]:
 
 
 def _rules(sentence: OwnSentence, said: UserUtterance) -> bool:
-    text = sentence.text
-    strength = max(binding_strength(sentence), MILD * bool(_SAYS.customs.search(text) and not text.endswith("?")))
-    if strength < (MILD if len(said.text) <= SHORT else STANDING) or not sentence.personal or sentence.step:
+    """Whether a sentence rules; what states a task describes it, unless it is a ban."""
+    text, bans = sentence.text, forbids(sentence.text)
+    customs = _SAYS.customs.search(text) is not None and not text.endswith("?")
+    strength = max(binding_strength(sentence), MILD * customs)
+    least = MILD if len(said.text) <= SHORT and (bans or not said.opening) else STANDING
+    if strength < least or not sentence.personal or sentence.step:
         return False
-    begins = replace(sentence, text=_CLAUSE.split(text, maxsplit=1)[0])  # A later clause may refer to this one.
-    if (refers_back(sentence) and refers_back(begins)) or (
-        len(text.split()) < FEW and strength < STRONG and not forbids(text)
-    ):
+    begins = replace(sentence, text=_CLAUSE.split(text, maxsplit=1)[0])
+    if refers_back(sentence) and refers_back(begins):
+        return False  # A later clause may refer to the first one.
+    if len(text.split()) < FEW and strength < STRONG and not bans:
         return False
     # A wish is told in the words of its kind, once it is repeated.
     return not _SAYS.for_now.search(text) and (strength >= STRONG or not wish_kind(text))
@@ -135,6 +138,13 @@ def is_about_all_work(ruling: str) -> bool:
     Whether one file is committed only concerns those who work on that file.
     """
     return _SAYS.any_work.search(ruling) is not None and _FILE.search(ruling) is None
+
+
+def stands_alone(ruling: str) -> bool:
+    """Whether a ruling of one run is told: it points at nothing, and bans, states a custom, is strong or on any work."""
+    strength = max(map(binding_strength, own_words(ruling)), default=0.0)
+    forms = forbids(ruling) or _SAYS.customs.search(ruling) or _SAYS.process.search(ruling)
+    return not _SAYS.points.search(ruling) and bool(strength >= STRONG or forms)
 
 
 def forbids(ruling: str) -> bool:

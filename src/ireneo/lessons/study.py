@@ -37,11 +37,7 @@ def observations_of(material: RunMaterial) -> list[Observation]:
     traps = [*failures(material, run, said), *failing_before(material, run)]
     if material.outcome == "bad":
         return traps
-    return [
-        *traps,
-        *facts(material, run),
-        *moved_paths(material, run, said),
-    ]
+    return [*traps, *facts(material, run), *moved_paths(material, run)]
 
 
 MOST_SOURCES, MOST_AGAINST = 8, 4
