@@ -97,7 +97,7 @@ def _rules(sentence: OwnSentence, said: UserUtterance) -> bool:
     begins = replace(sentence, text=_CLAUSE.split(text, maxsplit=1)[0])
     if refers_back(sentence) and refers_back(begins):
         return False  # A later clause may refer to the first one.
-    if len(text.split()) < FEW and strength < STRONG and not bans:
+    if len(text.split()) < FEW and strength < STRONG and not (bans or _trigger(text)):
         return False
     # A wish is told in the words of its kind, once it is repeated.
     return not _SAYS.for_now.search(text) and (strength >= STRONG or not wish_kind(text))
@@ -141,10 +141,14 @@ def is_about_all_work(ruling: str) -> bool:
 
 
 def stands_alone(ruling: str) -> bool:
-    """Whether a ruling of one run is told: it points at nothing, and bans, states a custom, is strong or on any work."""
-    strength = max(map(binding_strength, own_words(ruling)), default=0.0)
-    forms = forbids(ruling) or _SAYS.customs.search(ruling) or _SAYS.process.search(ruling)
-    return not _SAYS.points.search(ruling) and bool(strength >= STRONG or forms)
+    """Whether a ruling that one run shows is told.
+
+    It points at nothing, and bans, states a custom, chooses a tool, binds strongly, or is about how any work is done.
+    """
+    if _SAYS.points.search(ruling):
+        return False
+    formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or _SAYS.process.search(ruling)
+    return bool(formed) or max(map(binding_strength, own_words(ruling)), default=0.0) >= STRONG
 
 
 def forbids(ruling: str) -> bool:
