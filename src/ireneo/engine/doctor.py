@@ -48,31 +48,23 @@ class Finding(Struct, frozen=True, kw_only=True):
     """The advice on the finding or, if it was repaired, the repair."""
 
 
-class Repair(Struct, frozen=True, kw_only=True):
-    """The repair of a finding, which never touches the log."""
-
-    discard: tuple[SummaryId, ...] = ()
-    forget: tuple[Lease, ...] = ()
-    mark: tuple[Rebuild, Rebuild] | None = None
-    """The mark as it is, and as it should be."""
-    done: str = ""
-    """The advice in the finding once this is done."""
-
-
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """A finding with its repair, if there is one."""
+    """A finding with its repair, if there is one, which never touches the log."""
 
     finding: Finding
-    cure: Repair | None = None
+    discard: tuple[SummaryId, ...] = ()
+    """The summaries that the repair removes."""
+    repair: Callable[[Transaction], None] | None = None
+    """Any other repair."""
+    done: str = ""
+    """The advice in the finding once it is repaired."""
     about: tuple[str, ...] = ()
     """Ids or phrases that identify the store's own sentence about the same fault, which is left out."""
 
 
-def _make_fault(
-    session: str, text: str, advice: str = RESTORE, cure: Repair | None = None, about: Iterable[str] = ()
-) -> Diagnosis:
+def _make_fault(session: str, text: str, advice: str = RESTORE, about: Iterable[str] = ()) -> Diagnosis:
     finding = Finding(kind="fault", session=session, text=text, advice=advice)
-    return Diagnosis(finding=finding, cure=cure, about=tuple(about))
+    return Diagnosis(finding=finding, about=tuple(about))
 
 
 def _unreadable(what: str, error: Exception, session: str = "") -> Diagnosis:
@@ -168,7 +160,7 @@ def _removable_fault(
         higher = [each for name in waiting for each in above.get(name, ()) if each not in gone]
         gone.update(dict.fromkeys(higher))
         waiting = higher
-    return _make_fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
+    return replace(_make_fault(key.session, text, TAKE_OUT, ids), discard=tuple(gone), done=TAKEN_OUT)
 
 
 def _dependents(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
@@ -298,7 +290,8 @@ def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone
         )
         advice = "`ireneo doctor --repair` takes it off the mark; the text of the structure is shown there."
         done = "Taken off the mark; the text of the structure is shown there."
-        found.append(_make_fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
+        repair = partial(_replace_mark, key=key, before=mark, after=kept)
+        found.append(replace(_make_fault(key.session, text, advice), repair=repair, done=done))
     stretches = {each.stretch for each in stored.there.values()}
     for dispute in all_annotations(tx, key):
         if dispute.kind == "dispute" and dispute.about not in stretches:
@@ -306,6 +299,11 @@ def _check_marks(tx: Transaction, key: SessionKey, stored: StoredSummaries, gone
             text = f"{place} is about a summary that is not there."
             found.append(_make_note(key.session, text, "It holds again as soon as the summary is made again."))
     return found
+
+
+def _replace_mark(tx: Transaction, key: SessionKey, before: Rebuild, after: Rebuild) -> None:
+    if before in tx.rebuilds.of_session(key):
+        tx.rebuilds.put(key, after)
 
 
 STALE = timedelta(hours=1)
@@ -341,8 +339,15 @@ def _check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now
             advice, done = "`ireneo doctor --repair` forgets the lease.", "The lease is forgotten."
         else:
             continue
-        found.append(_make_fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
+        repair = partial(_forget_lease, key=key, lease=lease)
+        found.append(replace(_make_fault(key.session, text, advice), repair=repair, done=done))
     return found
+
+
+def _forget_lease(tx: Transaction, key: SessionKey, lease: Lease) -> None:
+    # A lease taken since must stay.
+    if lease in tx.leases.of_session(key):
+        tx.leases.forget(key, lease.work)
 
 
 def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
@@ -517,7 +522,7 @@ async def examine(
     diagnose = partial(_diagnose, now=now, faults=faults, on_looked=None if quick else on_looked)
     for key in keys:
         of_session = await store.read(diagnose, key)
-        if repair and any(each.cure for each in of_session):
+        if repair and any(each.done for each in of_session):
             of_session = await store.write(_repair, key, of_session)
         found += of_session
     of_words = await _check_words(store, space, repair=repair)
@@ -525,18 +530,15 @@ async def examine(
     known = {name for each in found for name in each.about}
     left = await _repair_store(store, quick=quick) if repair and faults else faults
     of_store = [
-        Finding(
-            kind="fault",
-            session="",
-            text=each,
-            repaired=each not in left,
-            advice=RESTORE if each in left else "It is gone with what was repaired.",
-        )
-        for each in faults
-        if not any(name in each for name in known)
+        _repaired(each, repaired=each not in left) for each in faults if not any(name in each for name in known)
     ]
     unscrubbed = await _check_scrubbing(store, repair=repair)
     return [*of_store, *of_words, *of_runs, *(each.finding for each in found), *unscrubbed]
+
+
+def _repaired(fault: str, *, repaired: bool) -> Finding:
+    advice = "It is gone with what was repaired." if repaired else RESTORE
+    return Finding(kind="fault", session="", text=fault, repaired=repaired, advice=advice)
 
 
 async def _store_faults(store: Store, *, quick: bool) -> list[str]:
@@ -590,7 +592,7 @@ def _diagnose(
         sick = _check_summaries(tx, key, stored, faults)
         sick += _check_overlaps(tx, key, [head for _, head in heads], stored)
         found += sick
-        gone = {name for each in sick if each.cure for name in each.cure.discard}
+        gone = {name for each in sick for name in each.discard}
         found += _check_marks(tx, key, stored, gone)
         paths = tree_paths(tx, key, [*heads, *(("", end) for end in reversed(ends))])
         found += _check_paths(key, branches, paths)
@@ -605,27 +607,15 @@ def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> lis
     """Apply the repairs of the findings in this transaction."""
     out: list[Diagnosis] = []
     for each in found:
-        if each.cure is not None:
+        if each.done:
             try:
-                _apply_repair(tx, key, each.cure)
+                tx.upkeep.discard(key, each.discard)
+                if each.repair is not None:
+                    each.repair(tx)
             except BadInput as error:
                 finding = replace(each.finding, advice=f"It can't be repaired: {error} {RESTORE}")
             else:
-                finding = replace(each.finding, repaired=True, advice=each.cure.done)
+                finding = replace(each.finding, repaired=True, advice=each.done)
             each = replace(each, finding=finding)
         out.append(each)
     return out
-
-
-def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:
-    tx.upkeep.discard(key, cure.discard)
-    if cure.forget:
-        # A lease taken since must stay.
-        stands = tx.leases.of_session(key)
-        for lease in cure.forget:
-            if lease in stands:
-                tx.leases.forget(key, lease.work)
-    if cure.mark is not None:
-        before, after = cure.mark
-        if before in tx.rebuilds.of_session(key):
-            tx.rebuilds.put(key, after)

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import drafts_per_project
-from ireneo.engine.tree import all_annotations, whole_messages
+from ireneo.engine.tree import all_annotations, heads_of, whole_messages
 from ireneo.errors import BadInput, StoreError
-from ireneo.log.message import Head, Message, MessageId
+from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import (
     MemoryEntry,
@@ -332,12 +332,6 @@ async def copy_store(
     return tally
 
 
-def _path_ends(tx: Transaction, key: SessionKey) -> list[Head]:
-    """The ends of all paths, the abandoned first: equal hits rank by when they were stored."""
-    on_branches = [head for head in tx.sessions.branches(key).values() if head is not None]
-    return list({head.id: head for head in (*tx.upkeep.abandoned_heads(key), *on_branches)}.values())
-
-
 def _message_page(tx: Transaction, key: SessionKey, to: MessageId, first: int) -> list[Message]:
     """The next messages of a path, with their native payloads and log records."""
     return whole_messages(tx, key, tx.log.path(key, to, first, first + PAGE - 1))
@@ -354,7 +348,8 @@ def _store_messages(tx: Transaction, key: SessionKey, messages: Sequence[Message
 async def _copy_session(source: Store, target: Store, info: SessionInfo, tally: CopyTally) -> None:
     key = info.key
     await target.write(lambda tx: tx.sessions.create(key, info.source))
-    for head in await source.read(_path_ends, key):
+    # The abandoned paths first, since equal hits rank by when they were stored.
+    for head in reversed(await source.read(heads_of, key)):
         for first in range(0, head.position + 1, PAGE):
             messages = await source.read(_message_page, key, head.id, first)
             tally.new_messages += await target.write(_store_messages, key, messages)
@@ -408,7 +403,7 @@ def _session_totals(tx: Transaction, key: SessionKey) -> object:
     return (
         info and (info.messages, info.tokens),
         dict(tx.sessions.branches(key)),
-        {head.id for head in _path_ends(tx, key)},
+        {head.id for head in heads_of(tx, key)},
         tx.upkeep.summaries(key),
         {note.id for note in all_annotations(tx, key)},
     )

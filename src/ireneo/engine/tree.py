@@ -111,48 +111,31 @@ def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head
     Forks are found by bisection, so that few messages are read. Of many paths that leave the same path, pass the
     longest first.
     """
-    splitter = _PathSplitter(tx, key)
-    for name, head in heads:
-        splitter.add(name, head)
-    return splitter.paths
+    paths: list[TreePath] = []
+    leaving: dict[tuple[int | None, int], list[int]] = {}
+    """The paths that leave another one, by that one's index and the last shared position."""
 
-
-class _PathSplitter:
-    def __init__(self, tx: Transaction, key: SessionKey) -> None:
-        self._tx = tx
-        self._key = key
-        self.paths: list[TreePath] = []
-        self._leaving: dict[tuple[int | None, int], list[int]] = {}
-        """The paths that leave another one, by that one's index and the last shared position."""
-
-    def add(self, name: str, head: Head) -> None:
-        parent: int | None = None
-        at = -1
-        while (found := self._followed_path(parent, at, head)) is not None:
-            parent, at = found, last_shared(self._tx, self._key, self.paths[found].head, head, at + 1)
-        fork = _message_at(self._tx, self._key, head, at) if at >= 0 else None
-        path = TreePath(
-            name=name,
-            head=head,
-            first=at + 1,
-            parent=parent,
-            leaves_at=fork.id if fork else None,
-            tokens=head.total_tokens - (fork.total_tokens if fork else 0),
-        )
-        if path.messages:
-            self._leaving.setdefault((parent, at), []).append(len(self.paths))
-        self.paths.append(path)
-
-    def _followed_path(self, parent: int | None, at: int, head: Head) -> int | None:
-        """Return which of the paths that leave `parent` after position `at` the path to `head` follows, if any."""
-        rivals = self._leaving.get((parent, at), [])
+    def followed_path(parent: int | None, at: int, head: Head) -> int | None:
+        """Which of the paths that leave `parent` after position `at` the path to `head` follows, if any."""
+        rivals = leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
-        mine = _message_at(self._tx, self._key, head, at + 1)
-        for rival in rivals:
-            if _message_at(self._tx, self._key, self.paths[rival].head, at + 1).id == mine.id:
-                return rival
-        return None
+        mine = _message_at(tx, key, head, at + 1).id
+        return next((each for each in rivals if _message_at(tx, key, paths[each].head, at + 1).id == mine), None)
+
+    for name, head in heads:
+        parent: int | None = None
+        at = -1
+        while (found := followed_path(parent, at, head)) is not None:
+            parent, at = found, last_shared(tx, key, paths[found].head, head, at + 1)
+        fork = _message_at(tx, key, head, at) if at >= 0 else None
+        tokens = head.total_tokens - (fork.total_tokens if fork else 0)
+        leaves_at = fork.id if fork else None
+        path = TreePath(name=name, head=head, first=at + 1, parent=parent, leaves_at=leaves_at, tokens=tokens)
+        if path.messages:
+            leaving.setdefault((parent, at), []).append(len(paths))
+        paths.append(path)
+    return paths
 
 
 def last_shared(tx: Transaction, key: SessionKey, one: Head, other: Head, low: int = -1) -> int:
