@@ -17,7 +17,7 @@ from ireneo.engine.scope import FIRST_MESSAGES, record_project
 from ireneo.engine.tree import passes_through
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import DEFAULT_FORMAT, chat_format, chat_format_of
-from ireneo.formats.chat.reading import OBJECTS, ReadMessages, read_given
+from ireneo.formats.chat.reading import OBJECTS, read_given
 from ireneo.log.message import (
     BLOCK_TAGS,
     PAD_TAG,
@@ -194,7 +194,9 @@ def decode_given(
     read = read_given(listed, format=format, known=chat_format_of(source))
     if read.unclear:
         raise UnreadableLog(f"{read.unclear}.")
-    return read.drafts, source or _source_of(read, format)
+    # A session that begins with what was read has the given format, or the one that its messages show.
+    found = format or next(iter(read.marks), None)
+    return read.drafts, source or (f"{found}:{OBJECTS}" if found and found == read.objects else found)
 
 
 def _is_empty(message: object) -> bool:
@@ -209,9 +211,3 @@ def _is_empty(message: object) -> bool:
 def _is_shorthand(given: Sequence[object]) -> bool:
     """Whether `given` is LangChain's tuple of a role and words."""
     return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
-
-
-def _source_of(read: ReadMessages, format: str | None) -> str | None:
-    """The source of a session that begins with what was read: the given format, or the one that its messages show."""
-    source = format or next(iter(read.marks), None)
-    return f"{source}:{OBJECTS}" if source and source == read.objects else source

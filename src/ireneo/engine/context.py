@@ -391,18 +391,18 @@ def due_ahead(tx: Transaction, key: SessionKey, branch: str, policy: Policy) -> 
 async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[RowProgress]:
     """Write the due blocks, one chunk per transaction; what is written remains if this is interrupted."""
     reached, last = due.reached, due.head.position
-
-    def advance(tx: Transaction, reached: RowProgress) -> RowProgress:
-        return WorkPath(offline_reader(tx, key, due.head, policy), policy).advance(reached, last)
-
     while last - reached.position >= CHUNK:
         try:
-            reached = await store.read(advance, reached)
+            reached = await store.read(_advance, key, policy, due.head, reached)
         except MessageNotFound:
             return  # Its end was pruned meanwhile.
         if reached.made:
             await store.write(store_summaries, key, reached.made, due.erased)
         yield reached
+
+
+def _advance(tx: Transaction, key: SessionKey, policy: Policy, head: Head, reached: RowProgress) -> RowProgress:
+    return WorkPath(offline_reader(tx, key, head, policy), policy).advance(reached, head.position)
 
 
 PAD_SHARE = 0.4

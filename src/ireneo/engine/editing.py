@@ -122,8 +122,11 @@ def list_memories(tx: Transaction, space: str, asked: ListQuery, after: str = ""
             break
         wanted = replace(wanted, after=(read[-1].at, read[-1].id))
     page = found[: asked.limit]
-    stored = {each.id: each for each in tx.memories.get(space, [page[-1].id])} if len(found) > asked.limit else {}
-    return MemoryPage(page, _cursor(stored[page[-1].id]) if stored else "")
+    if len(found) <= asked.limit:
+        return MemoryPage(page)
+    last = _reload(tx, space, page[-1])
+    # A cursor stays valid if its memory is deleted.
+    return MemoryPage(page, f"{last.at.astimezone(UTC).isoformat()} {last.id}")
 
 
 def _memories_with_label(tx: Transaction, space: str, label: str, wanted: MemoryFilter) -> Sequence[Record]:
@@ -132,11 +135,6 @@ def _memories_with_label(tx: Transaction, space: str, label: str, wanted: Memory
     documents = list(tx.search.postings(space, "memories", [term])[term])
     ids = [each.record.id for each in tx.search.memories(space, documents)]
     return tx.memories.list(space, replace(wanted, ids=tuple(ids))) if ids else []
-
-
-def _cursor(record: Record) -> str:
-    """The cursor after a memory, which stays valid if that memory is deleted."""
-    return f"{record.at.astimezone(UTC).isoformat()} {record.id}"
 
 
 def _parse_cursor(after: str) -> tuple[datetime, MemoryId]:
@@ -241,7 +239,8 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         details["signature"] = record.signature
     # A lasting fact is true so from now on; an event keeps its time.
     details["at"] = edit.at or (now if record.periods else record.at)
-    word = replace(memory_draft(text, details, now), messages=_source_messages(record))
+    sources = dict.fromkeys(name for piece in supporting(record) for name in piece.messages)
+    word = replace(memory_draft(text, details, now), messages=tuple(sources)[-MOST_SOURCES:])
     done = settle_drafts(tx, space, drafts_per_project(tx, space, record, word), judged=True)[-1].record
     if done.id == record.id:
         change = MemoryChange(at=now, origin=origin, text=record.text)
@@ -260,11 +259,6 @@ def _with_value(record: Record, value: str) -> str:
     if not (value and record.value) or value.casefold() in record.text.casefold():
         return record.text
     return re.sub(rf"(?<!\w){re.escape(record.value)}(?!\w)", lambda _: value, record.text, flags=re.IGNORECASE)
-
-
-def _source_messages(record: Record) -> tuple[MessageId, ...]:
-    named = (name for piece in supporting(record) for name in piece.messages)
-    return tuple(dict.fromkeys(named))[-MOST_SOURCES:]
 
 
 async def merge(

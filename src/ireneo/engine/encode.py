@@ -280,19 +280,23 @@ def compose_within(
     something that takes `room` more tokens, such as a scratchpad; `count` counts payloads.
     """
     budget, count = options.budget, count or options.count
-    aim = _TargetSearch(budget - room)
+    target, margins = budget - room, iter(MARGINS)
     while True:
-        assembled = composer.compose(aim.target)
+        assembled = composer.compose(target)
         shown = assembled.composed.shown
-        if put is not None and not aim.is_least:
+        if put is not None and target > LEAST:
             shown = tuple(put(shown))
         handed = whole(shown)
         payload = encode(shown, handed, chat, options.thinking)
         size = measure(payload, chat, count)
         over = size.heeded - budget
-        if over <= 0 or aim.is_least:
+        if over <= 0 or target <= LEAST:
             break
-        aim.narrow(assembled.composed.tokens, over)
+        if (margin := next(margins, None)) is None:
+            lower = target // 2
+        else:
+            lower = min(target, assembled.composed.tokens) - over - 8 - int((budget - room) * margin)
+        target = max(lower, LEAST)
     made = describe_context(budget, before, chat, payload, shown, count, whole=handed, measured=size)
     return replace(made, explained=assembled.why), assembled
 
@@ -302,29 +306,6 @@ class Composer(Protocol):
 
     def compose(self, target: int) -> Assembled:
         """Compose the context in `target` tokens."""
-
-
-class _TargetSearch:
-    """The next token target for a context that came out too large when written."""
-
-    def __init__(self, target: int) -> None:
-        self.target = target
-        self._whole = target
-        self._margins = iter(MARGINS)
-
-    @property
-    def is_least(self) -> bool:
-        """Whether no smaller target can be tried."""
-        return self.target <= LEAST
-
-    def narrow(self, composed_tokens: int, over: int) -> None:
-        """Lower the target, for a context composed at `composed_tokens` that was `over` its budget."""
-        margin = next(self._margins, None)
-        if margin is None:
-            self.target = max(self.target // 2, LEAST)
-            return
-        spared = over + 8 + int(self._whole * margin)
-        self.target = max(min(self.target, composed_tokens) - spared, LEAST)
 
 
 def compact_drafts(

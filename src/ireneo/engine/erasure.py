@@ -509,15 +509,13 @@ def _summaries(
             out[summary.id] = None
         else:
             rest.append(replace(summary, sections=(), threads=type(summary.threads)()))
-    while found := [each for each in rest if _is_based_on(each, out, notes)]:
+    lost = {*out, *notes}
+    bases = {each.id: {*each.sources, *(each.writing.disputes if each.writing else ())} for each in rest}
+    while found := [each for each in rest if not lost.isdisjoint(bases[each.id])]:
         out.update((each.id, None) for each in found)
+        lost |= out.keys()
         rest = [each for each in rest if each.id not in out]
     return list(out), [each.id for each in rest if each.writing is None and covers.starts_after_erased(each)]
-
-
-def _is_based_on(summary: Summary, gone: Collection[str], notes: Collection[str]) -> bool:
-    disputes = summary.writing.disputes if summary.writing else ()
-    return any(name in gone for name in summary.sources) or any(name in notes for name in disputes)
 
 
 class _Coverage:

@@ -107,7 +107,8 @@ async def export_memories(
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
-    records = await resources.store.read(_all_records, space)
+    stored = await resources.store.read(lambda tx: tx.memories.list(space, MemoryFilter()))
+    records = sorted((each for each in stored if each.state != "erased"), key=lambda each: (each.recorded, each.id))
     if to == "jsonl":
         lines = await asyncio.to_thread(lambda: "".join(f"{write_line(each)}\n" for each in records))
         return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
@@ -129,11 +130,6 @@ async def export_memories(
             if on_progress is not None:
                 on_progress(each)
     return out
-
-
-def _all_records(tx: Transaction, space: str) -> list[Record]:
-    records = [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
-    return sorted(records, key=lambda each: (each.recorded, each.id))
 
 
 _File: TypeAlias = tuple[str, bytes, bytes | None]

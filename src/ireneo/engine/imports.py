@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -374,30 +373,6 @@ def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> Session
     return SessionKey(key.space, cleaning.text(key.session))
 
 
-class _HeadList:
-    """The heads at the nodes of a session, in compact form."""
-
-    def __init__(self) -> None:
-        self._ids: list[MessageId] = []
-        self._positions = array("q")
-        self._turns = array("q")
-        self._totals = array("q")
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __getitem__(self, node: int) -> Head:
-        return Head(
-            id=self._ids[node], position=self._positions[node], turn=self._turns[node], total_tokens=self._totals[node]
-        )
-
-    def append(self, head: Head) -> None:
-        self._ids.append(head.id)
-        self._positions.append(head.position)
-        self._turns.append(head.turn)
-        self._totals.append(head.total_tokens)
-
-
 class _SessionImport:
     def __init__(
         self,
@@ -424,7 +399,7 @@ class _SessionImport:
         self.uncleaned: UncleanedIds = {}
         self.new = 0
         self.moved = BranchMove()
-        self.heads = _HeadList()
+        self.heads: list[Head] = []
 
     async def run(
         self, store: Store, logged: StreamedSession, named: Callable[[Draft], Draft], move_main: MoveMain
@@ -433,7 +408,7 @@ class _SessionImport:
         nodes = ((node, self._cleaning.variants(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
         while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
-            if self._named_by_file and not len(self.heads):
+            if self._named_by_file and not self.heads:
                 self._key = await store.read(self._own_key, read)
             # A batch with new messages is held until the next one is found, since the last one moves the branch.
             if runs := await store.read(self.unstored, read):
@@ -462,7 +437,7 @@ class _SessionImport:
         has_erased = tx.sessions.erased(self._key) > 0
         naming = StoredIdFinder(self._cleaning, find, has_erased=has_erased, given=self.uncleaned)
         runs: list[list[Message]] = []
-        begins = self._joins and self._base is None and not len(self.heads)
+        begins = self._joins and self._base is None and not self.heads
         for node, variants in read:
             before = self._base if node.parent is None else self.heads[node.parent]
             message = naming.message(before, variants, lambda parts: count_parts(parts, self._count))

@@ -166,15 +166,14 @@ class Memory:
                 file_name = name or new_name(file.stem, place, names)
                 names.add(file_name)
                 lines = read_with_progress(file, on_progress)
+                done: list[Imported] = []
                 try:
                     if joined is None:
                         steps = self._importing(lines, log, file_name, None, keep_secrets, file.label_of)
-                        done: list[Imported] = []
                         await run_steps(steps, done.append, on_progress)
-                        imported = ImportReport(sessions=tuple(done))
                     else:
-                        imported = ImportReport(sessions=(await joined.import_log(lines, log, name=file_name),))
-                        tell(imported.sessions[0])
+                        done.append(await joined.import_log(lines, log, name=file_name))
+                        tell(done[0])
                 except BadInput as fault:
                     if skip_empty and str(fault) == str(UnreadableLog()):
                         report = replace(report, empty=(*report.empty, file.label))
@@ -183,11 +182,10 @@ class Memory:
                 finally:
                     end = finished_reading(file)
                     tell(end)
-            sessions = {each.session for each in imported.sessions}
-            await add_projects(self._store, self.space, sessions, named)
+            await add_projects(self._store, self.space, {each.session for each in done}, named)
             report = replace(
                 report,
-                sessions=report.sessions + imported.sessions,
+                sessions=(*report.sessions, *done),
                 left_out=report.left_out + end.left_out,
                 damage=report.damage or end.damage,
             )

@@ -145,23 +145,18 @@ class Spending:
 
     def _exceeded_limits(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
         """Yield a sentence for each limit that a call would exceed."""
-        limits = self._limits
-        here = f"Session {self._key.session}"
-        everywhere = f"Space {self._key.space}"
-        for who, name, limit, used, more in (
-            (here, "calls_per_session", limits.calls_per_session, session.calls, aside.calls),
-            (here, "tokens_per_session", limits.tokens_per_session, session.tokens, aside.tokens),
-            (everywhere, "calls_per_day", limits.calls_per_day, today.calls, aside.calls),
-            (everywhere, "tokens_per_day", limits.tokens_per_day, today.tokens, aside.tokens),
+        for span, who, spent, when, wait in (
+            ("session", f"Session {self._key.session}", session, "", ""),
+            ("day", f"Space {self._key.space}", today, " today", "wait for the next day (UTC), or "),
         ):
-            if limit is not None and used + more > limit:
-                what, _, span = name.partition("_per_")
-                when = " today" if span == "day" else ""
-                wait = "wait for the next day (UTC), or " if span == "day" else ""
-                yield (
-                    f"{who} has used {used:,} of its {limit:,} {what}{when}, and the next call may take {more:,}: "
-                    f"{wait}raise {name} to go on with a model."
-                )
+            for what in ("calls", "tokens"):
+                name = f"{what}_per_{span}"
+                limit, used, more = getattr(self._limits, name), getattr(spent, what), getattr(aside, what)
+                if limit is not None and used + more > limit:
+                    yield (
+                        f"{who} has used {used:,} of its {limit:,} {what}{when}, and the next call may take {more:,}: "
+                        f"{wait}raise {name} to go on with a model."
+                    )
 
     async def _correct_reservation(self, day: date, aside: Spent, cost: Spent) -> None:
         """Correct the reservation by the actual cost of the call."""

@@ -77,7 +77,12 @@ def redact_draft(draft: Draft, clean: Clean, clean_record: Clean | None = None) 
     The parts are cleaned by themselves, because the message's id is made from them, and the same message may come with
     another payload. `clean_record`, if given, cleans payload and record.
     """
-    draft = _until_stable(draft, lambda each: _redact_parts(each, clean))
+
+    def redact_parts(draft: Draft) -> Draft:
+        parts = tuple(_redact_part(part, clean) for part in draft.parts)
+        return draft if _are_identical(parts, draft.parts) else replace(draft, parts=parts)
+
+    draft = _until_stable(draft, redact_parts)
     record = clean_record or clean
     return _until_stable(
         draft,
@@ -94,11 +99,6 @@ def _until_stable(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
             break
         draft = cleaned
     return draft
-
-
-def _redact_parts(draft: Draft, clean: Clean) -> Draft:
-    parts = tuple(_redact_part(part, clean) for part in draft.parts)
-    return draft if _are_identical(parts, draft.parts) else replace(draft, parts=parts)
 
 
 def _redact_part(part: PartT, clean: Clean) -> PartT:

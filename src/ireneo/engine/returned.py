@@ -266,7 +266,10 @@ def _own_draft(draft: Draft, units: Sequence[Unit]) -> Draft | None:
     parts: dict[int, Part] = {}
     for unit in units:
         if unit.place not in parts and not unit.is_of_nobody and not unit.is_ours:
-            parts[unit.place] = _rest_of_part(unit)
+            part = unit.part
+            if isinstance(part, Text) and part.text[: unit.piece.start].strip():
+                part = replace(part, text=part.text[unit.piece.start :])
+            parts[unit.place] = part
     left = tuple(parts.values())
     if left == draft.parts:
         return draft
@@ -286,13 +289,6 @@ def _separate_own_parts(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
     ]
     rest = _own_draft(draft, units)
     return [*apart, rest] if rest else apart
-
-
-def _rest_of_part(unit: Unit) -> Part:
-    """Return the unit's part from the beginning of the unit on."""
-    if not isinstance(unit.part, Text) or not unit.part.text[: unit.piece.start].strip():
-        return unit.part
-    return replace(unit.part, text=unit.part.text[unit.piece.start :])
 
 
 class _PathMatcher:

@@ -175,11 +175,6 @@ class Scope:
         return self._limits.project is not None or bool(self._limits.viewpoint) or self._limits.session is not None
 
     @property
-    def _may_hide(self) -> bool:
-        """Whether anything may be hidden."""
-        return self.narrows_memories or not self._limits.undone
-
-    @property
     def narrows_messages(self) -> bool:
         """Whether messages may turn out to be hidden after they were read.
 
@@ -256,10 +251,12 @@ class Scope:
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories settled from the evidence that may be seen, in order; None for a memory that may not be seen."""
-        if not self._may_hide:
+        if self._limits.undone and not self.narrows_memories:
             return list(records)
         judged = self._visible_evidence(records)
-        standing = self._successors_visible(records)
+        names = list(dict.fromkeys(each.superseded_by for each in records if each.superseded_by))
+        later = self.tx.memories.get(self.space, names) if names else ()
+        standing: dict[str, bool] = {name: all(verdicts) for name, verdicts in self._visible_evidence(later).items()}
         seen = [
             self._visible_version(each, judged[each.id], is_standing=standing.get(each.superseded_by or "", True))
             for each in records
@@ -274,7 +271,9 @@ class Scope:
         if self._limits.session is not None and self._limits.session not in record.sessions:
             return None
         if not any(speaking or verdicts):
-            return self._partial_episode(record)
+            # An episode of a story is reduced to the sentences that the character heard.
+            told = (self._sentences_heard(record, piece) for piece in record.evidence if piece.summaries)
+            return next(filter(None, told), None)
         if record.cue:
             # The state of a lesson follows from all runs that showed it.
             return without_words_of_others(record, self._open)
@@ -286,11 +285,6 @@ class Scope:
         kept = self.with_visible_evidence(self.tx.memories.of_key(self.space, record.kind, record.key))
         settled = {each.id: each for each in KINDS[record.kind].settle(kept)} if kept else {}
         return settled.get(record.id)
-
-    def _partial_episode(self, record: Record) -> Record | None:
-        """Reduce an episode of a story to the sentences that the character heard; None if there are none."""
-        told = [self._sentences_heard(record, piece) for piece in record.evidence if piece.summaries]
-        return next((each for each in told if each is not None), None)
 
     def _sentences_heard(self, record: Record, piece: Evidence) -> Record | None:
         if not is_visible_project(self._open, set(record.projects)):
@@ -310,21 +304,29 @@ class Scope:
         judged = self._visible_evidence(records)
         kept = [_keep_visible_evidence(each, judged[each.id], each.id in self._apart) for each in records]
         told = [each for each in kept if each is not None]
-        return [_without_reasons(each) for each in told] if self._limits.viewpoint else told
-
-    def _successors_visible(self, records: Sequence[Record]) -> dict[str, bool]:
-        """For the memories that superseded `records`: whether all of their evidence may be seen."""
-        names = list(dict.fromkeys(each.superseded_by for each in records if each.superseded_by))
-        found = self.tx.memories.get(self.space, names) if names else ()
-        judged = self._visible_evidence(found)
-        return {each.id: all(judged[each.id]) for each in found}
+        if not self._limits.viewpoint:
+            return told
+        # The reasons of retractions may contain what nobody heard.
+        return [
+            replace(
+                each,
+                evidence=tuple(
+                    replace(piece, why="", conditions={}) if _is_retraction(piece) else piece for piece in each.evidence
+                ),
+            )
+            for each in told
+        ]
 
     def _visible_evidence(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
         """For each piece of evidence of each memory whether it may be seen."""
         pieces = [(record, piece) for record in records for piece in record.evidence]
         good = [True] * len(pieces)
         if self._open is not None:
-            self._learn_projects(piece for _, piece in pieces)
+            # Of sessions whose pieces do not state a project.
+            silent = {piece.session for _, piece in pieces if piece.session and not piece.project}
+            if unknown := silent - self._projects.keys():
+                self._projects.update(dict.fromkeys(unknown, ""))
+                self._projects.update(self.tx.sessions.projects(self.space, sorted(unknown)))
             good = [each for record in records for each in self._in_projects(record)]
         alone = self._pieces_visible([piece for _, piece in pieces])
         carried = self._sources_visible([piece for _, piece in pieces], deep)
@@ -343,13 +345,6 @@ class Scope:
         if not self._limits.undone or self._limits.branch is not None:
             good = [heard and lies for heard, lies in zip(good, self._on_visible_branch(pieces), strict=True)]
         return good
-
-    def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
-        """Read the projects of sessions whose pieces do not state one."""
-        names = {piece.session for piece in pieces if piece.session and not piece.project} - self._projects.keys()
-        if names:
-            self._projects.update(dict.fromkeys(names, ""))
-            self._projects.update(self.tx.sessions.projects(self.space, sorted(names)))
 
     def _in_projects(self, record: Record) -> list[bool]:
         if record.cue:
@@ -488,12 +483,6 @@ def _keep_visible_evidence(record: Record, verdicts: Sequence[bool], apart: bool
 
 def _is_retraction(piece: Evidence) -> bool:
     return piece.against and not piece.sources
-
-
-def _without_reasons(record: Record) -> Record:
-    """A retracted memory without the reasons, which may contain what nobody heard."""
-    pieces = (replace(each, why="", conditions={}) if _is_retraction(each) else each for each in record.evidence)
-    return replace(record, evidence=tuple(pieces))
 
 
 def _visible_text(record: Record, kept: Sequence[Evidence], apart: bool) -> str:
@@ -664,7 +653,9 @@ def record_project(tx: Transaction, key: SessionKey, project: str = "", drafts: 
         check_project(key.session, info.project, project)
         if info.project != project:
             tx.sessions.set_project(key, project)
-    elif info.project is None or (not info.project and _is_at_beginning(info.messages, drafts)):
+        return
+    begins = info.messages - len(drafts) < FIRST_MESSAGES
+    if info.project is None or (not info.project and begins and any(each.record for each in drafts[:FIRST_MESSAGES])):
         _find_project(tx, key, info.project)
 
 
@@ -736,11 +727,6 @@ def stated_project(given: str) -> str:
     if given.strip() and not named:
         raise BadInput(f"{given!r} names no project; give the project's name.")
     return named
-
-
-def _is_at_beginning(messages: int, drafts: Sequence[Draft]) -> bool:
-    """Whether the new messages are at the beginning of the session, and their log may have directories."""
-    return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
 
 def _find_project(tx: Transaction, key: SessionKey, known: str | None) -> None:

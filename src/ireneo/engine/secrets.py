@@ -22,7 +22,7 @@ from ireneo.engine.tree import all_annotations, all_messages, all_summaries
 from ireneo.log.message import Draft, Message, MessageId, count_parts, erase, message_id
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey, annotation_id
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import MemoryId
 from ireneo.patterns import readable
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -116,16 +116,6 @@ def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
     _rename_sources(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
 
 
-def redact_pads(tx: Transaction, resources: Resources, space: str) -> None:
-    """Remove the secrets from scratchpads."""
-    for pad in tx.pads.list(space):
-        clean = resources.derived_cleaning().struct(pad)
-        if clean is not pad:
-            tx.erasure.begin()
-            tx.pads.remove(space, pad.task)
-            tx.pads.write(space, clean)
-
-
 def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
     """Remove runs that hold secrets, so that their sessions are learned from again.
 
@@ -143,14 +133,18 @@ def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
             tx.runs.put(space, clean, list(shown.values()))
 
 
-def redact_ledger(tx: Transaction, resources: Resources, space: str) -> None:
-    """Remove the secrets from the names of learned files."""
+def redact_others(tx: Transaction, resources: Resources, space: str) -> None:
+    """Remove the secrets from scratchpads, and from the names of learned files."""
+    for pad in tx.pads.list(space):
+        if (clean := resources.derived_cleaning().struct(pad)) is not pad:
+            tx.erasure.begin()
+            tx.pads.remove(space, pad.task)
+            tx.pads.write(space, clean)
     for file in tx.ledger.list(space):
-        clean = resources.derived_cleaning().struct(file)
-        if clean is not file:
+        if (named := resources.derived_cleaning().struct(file)) is not file:
             tx.erasure.begin()
             tx.ledger.remove(space, [file])
-            tx.ledger.mark(space, clean)
+            tx.ledger.mark(space, named)
 
 
 def _copy_session(
@@ -246,13 +240,10 @@ def _rename_sources(tx: Transaction, space: str, ids: Mapping[str, str], dropped
     names = [*ids, *dropped]
     for start in range(0, len(names), COPIED_AT_A_TIME):
         citing = tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
-        tx.memories.put(space, [_with_renamed_sources(record, ids, dropped) for record in citing])
-
-
-def _with_renamed_sources(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
-    pieces = [_rename_ids(piece, ids) for piece in record.evidence]
-    kept = [replace(each, summaries=tuple(name for name in each.summaries if name not in dropped)) for each in pieces]
-    return replace(record, evidence=tuple(kept))
+        for record in citing:
+            pieces = (_rename_ids(piece, ids) for piece in record.evidence)
+            kept = (replace(each, summaries=tuple(id for id in each.summaries if id not in dropped)) for each in pieces)
+            tx.memories.put(space, [replace(record, evidence=tuple(kept))])
 
 
 def _rename_ids(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
@@ -360,28 +351,26 @@ async def secrets(
     store = resources.store
     seen = SecretCounter(resources.derived_cleaning)
     looked = 0
-    keys = await store.read(lambda tx: [info.key for info in tx.sessions.list(space)])
     dirty: list[SessionKey] = []
-    for key in keys:
+    for info in await store.read(lambda tx: tx.sessions.list(space)):
         before = len(seen.found())
-        looked += await store.read(_examine_session, key, seen, resources.derived_cleaning(), on_looked)
+        looked += await store.read(_examine_session, info.key, seen, resources.derived_cleaning(), on_looked)
         if len(seen.found()) > before:
-            dirty.append(key)
+            dirty.append(info.key)
     await store.read(_examine_learned, space, seen)
-    if not repair:
-        left = await store.scrub(look=True)
-        return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
-    for key in dirty:
-        await store.write(redact_session, resources, key)
-    for redact in (redact_memories, redact_pads, redact_runs, redact_ledger):
-        await store.write(redact, resources, space)
-    scrubbed = await store.scrub()
+    if repair:
+        for key in dirty:
+            await store.write(redact_session, resources, key)
+        for redact in (redact_memories, redact_runs, redact_others):
+            await store.write(redact, resources, space)
+    scrubbed = await store.scrub(look=not repair)
+    learn_again = LEARN_AGAIN if repair and dirty else ""
     return Secrets(
         found=seen.found(),
         messages=looked,
-        repaired=bool(seen.found()),
+        repaired=repair and bool(seen.found()),
         complete=scrubbed.complete,
-        note=" ".join(filter(None, (scrubbed.note, LEARN_AGAIN if dirty else ""))),
+        note=" ".join(filter(None, (scrubbed.note, learn_again))),
     )
 
 

@@ -670,27 +670,24 @@ class Scratchpad:
         now = self._resources.clock.now()
         outcome = self._resources.cleaning().text(outcome)
 
-        def write_pad(tx: Transaction) -> list[Remembered] | None:
+        def promote(tx: Transaction) -> tuple[Remembered, ...]:
             pad = self._read(tx)
             if pad is None:
-                return None
+                return ()
             session = self.task if tx.sessions.get(SessionKey(self._space, self.task)) else ""
             drafts = promoted_drafts(pad, outcome, session, self._project or pad.project, now)
             done = settle_drafts(tx, self._space, drafts)
             tx.pads.remove(self._space, self.task)
-            return done
+            return tuple(done)
 
-        done = await self._resources.store.write(write_pad)
-        return tuple(done or ())
+        return await self._resources.store.write(promote)
 
     async def drop(self) -> bool:
         """Delete it without remembering anything; False if there was none."""
-
-        def write_pad(tx: Transaction) -> bool:
-            self._read(tx)
-            return tx.pads.remove(self._space, self.task)
-
-        return await self._resources.store.write(write_pad)
+        (_, was_there) = await self._resources.store.write(
+            lambda tx: (self._read(tx), tx.pads.remove(self._space, self.task))
+        )
+        return was_there
 
     def _read(self, tx: Transaction) -> Pad | None:
         pad = tx.pads.read(self._space, self.task)

@@ -296,7 +296,10 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
     options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
     reader = StoredReader(tx, key, head, options, voice) if head else None
-    shown = _widest(reader, policy) if reader else ()
+    shown = reader.frontier(reader.head.position) if reader else ()
+    if reader and policy.story:
+        # Of a story those that are kept for a path of this length.
+        shown = StoryPath(reader, policy).opened(shown, 0)
     found = _with_sources(tx, key, shown)
     told = reader.texts(found) if reader else ()
     live, live_tokens = _live_messages(tx, key, head, shown)
@@ -304,6 +307,10 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     behind = max(live - story.live_messages, 0) // story.leaf_messages * story.leaf_messages if story else 0
     widest = {each.id for each in shown}
     by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
+    overviews: dict[int, Summary] = {}
+    for each in sorted(reader.overviews() if reader and story else (), key=lambda each: each.last_position):
+        if each.is_written:
+            overviews[asked_budget(each.summarizer)] = each
     threads = standing_threads([by_id[each.id] for each in shown], options)[0] if story else ()
     return Tree(
         session=key.session,
@@ -318,14 +325,8 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         nodes=tuple(_tree_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(_tree_branches(tx, key, branch, policy.summarizer)),
         threads=tuple(map(_open_thread, threads)),
-        overviews=tuple(_overviews(reader, count)) if reader and story else (),
+        overviews=tuple(_tree_node(each, each, False, count) for _, each in sorted(overviews.items())),
     )
-
-
-def _overviews(reader: StoredReader, count: Count) -> list[TreeNode]:
-    written = sorted(reader.overviews(), key=lambda each: each.last_position)
-    newest = {asked_budget(each.summarizer): each for each in written if each.is_written}
-    return [_tree_node(newest[budget], text, False, count) for budget, text in sorted(newest.items())]
 
 
 def whole_text(summary: Summary, count: Count) -> str:
@@ -338,14 +339,6 @@ def whole_text(summary: Summary, count: Count) -> str:
     lines = {name: [(line, ()) for line in summary.lines(name)] for name in WORK.sections(summary.level)}
     lines["state"] = [(line, ()) for line in shown_state(summary.lines("state"))]
     return render(summary, lines, WORK)
-
-
-def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
-    """The widest summaries; for a story those kept for a path of this length."""
-    widest = reader.frontier(reader.head.position)
-    if policy.story is None:
-        return widest
-    return StoryPath(reader, policy).opened(widest, 0)
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
