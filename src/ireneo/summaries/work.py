@@ -177,7 +177,7 @@ def _told(sections: object, policy: Policy) -> Sequence[Section]:
     own = policy.strategy
     if own is None:
         return cast("Sequence[Section]", sections)
-    if not isinstance(sections, list | tuple) or not all(isinstance(each, Section) for each in sections):
+    if not isinstance(sections, Sequence) or not all(isinstance(each, Section) for each in sections):
         raise BadInput(f"The strategy {own.name!r} has to return a list of `Section`; it returned {sections!r:.80}.")
     listed = {name for level in _LEVELS for strategy in (own, WorkStrategy()) for name in strategy.sections(level)}
     for each in sections:
