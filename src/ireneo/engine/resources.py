@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count as count_from
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
@@ -64,7 +65,6 @@ _THINKING = frozenset({"thinking", "reasoning"})
 PASSES = 8
 """The maximum number of passes over a draft; the second pass knows every secret that another text reveals."""
 
-StructT = TypeVar("StructT", bound=Struct)
 PartT = TypeVar("PartT", bound=Part)
 
 
@@ -77,63 +77,48 @@ def redact_draft(draft: Draft, clean: Clean, clean_record: Clean | None = None) 
     The parts are cleaned by themselves, because the message's id is made from them, and the same message may come with
     another payload. `clean_record`, if given, cleans payload and record.
     """
-
-    def redact_parts(draft: Draft) -> Draft:
-        parts = tuple(_redact_part(part, clean) for part in draft.parts)
-        return draft if _are_identical(parts, draft.parts) else replace(draft, parts=parts)
-
-    draft = _until_stable(draft, redact_parts)
     record = clean_record or clean
+
+    def redact_native(native: Native | None) -> Native | None:
+        return native and replace(native, payload=redact_json(native.payload, "", record))
+
+    draft = _until_stable(
+        draft, lambda each: replace(each, parts=tuple(_redact_part(one, clean) for one in each.parts))
+    )
+    if draft.native is None and draft.record is None:
+        return draft
     return _until_stable(
-        draft,
-        lambda each: _replace_fields(
-            each, native=_redact_native(each.native, record), record=_redact_native(each.record, record)
-        ),
+        draft, lambda each: replace(each, native=redact_native(each.native), record=redact_native(each.record))
     )
 
 
 def _until_stable(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
     for _ in range(PASSES):
         cleaned = once(draft)
-        if cleaned is draft:
+        if cleaned == draft:
             break
         draft = cleaned
     return draft
 
 
 def _redact_part(part: PartT, clean: Clean) -> PartT:
-    """`part` cleaned, or the same object."""
     if isinstance(part, Text):
-        author = part.author and clean(part.author, "")
-        return _replace_fields(
-            part, text=clean(part.text, ""), author=author, present=_redact_names(part.present, clean)
-        )
+        present = None if part.present is None else tuple(clean(name, "") for name in part.present)
+        return replace(part, text=clean(part.text, ""), author=part.author and clean(part.author, ""), present=present)
     if isinstance(part, Thinking):
         text = clean(part.text, "")
-        return part if text is part.text else replace(part, text=text, signature=None, sealed=None)
+        return part if text == part.text else replace(part, text=text, signature=None, sealed=None)
     if isinstance(part, Call):
-        return _replace_fields(part, arguments=cast("dict[str, object] | str", redact_json(part.arguments, "", clean)))
+        return replace(part, arguments=redact_json(part.arguments, "", clean))
     if isinstance(part, Result):
-        parts = tuple(_redact_part(each, clean) for each in part.parts)
-        return part if _are_identical(parts, part.parts) else replace(part, parts=parts)
+        return replace(part, parts=tuple(_redact_part(each, clean) for each in part.parts))
     if isinstance(part, Media):
-        return _replace_fields(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
-    return _replace_fields(part, payload=cast("dict[str, object]", redact_json(part.payload, "", clean)))
-
-
-def _redact_names(names: tuple[str, ...] | None, clean: Clean) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    cleaned = tuple(clean(name, "") for name in names)
-    return names if _are_identical(cleaned, names) else cleaned
-
-
-def _redact_native(native: Native | None, clean: Clean) -> Native | None:
-    return native and _replace_fields(native, payload=redact_json(native.payload, "", clean))
+        return replace(part, url=part.url and clean(part.url, ""), name=part.name and clean(part.name, ""))
+    return replace(part, payload=redact_json(part.payload, "", clean))
 
 
 def redact_json(value: object, name: str, clean: Clean) -> object:
-    """Return a JSON value with texts and keys cleaned; the same object if all is clean."""
+    """Return a JSON value, called `name`, with texts and keys cleaned."""
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
@@ -148,37 +133,26 @@ def _redact_object(
 ) -> dict[str, object]:
     """Return an object with its fields cleaned by their names, or by those in `under`."""
     out: dict[str, object] = {}
-    changed = False
     for key, value in fields.items():
-        new_key = _unused_key(clean(key, ""), out)
-        new = value if key in SEALS else redact_json(value, under.get(key, key), clean)
-        changed = changed or new is not value or new_key is not key
-        out[new_key] = new
-    if not changed:
-        return fields
-    return {key: value for key, value in out.items() if key not in SEALS}
-
-
-def _unused_key(key: str, taken: dict[str, object]) -> str:
-    """Return `key`, with a number if it is in `taken`."""
-    number = 1
-    unused = key
-    while unused in taken:
-        number += 1
-        unused = f"{key} {number}"
-    return unused
+        new_key = unused = clean(key, "")
+        for number in count_from(2):
+            if unused not in out:
+                break
+            unused = f"{new_key} {number}"
+        out[unused] = value if key in SEALS else redact_json(value, under.get(key, key), clean)
+    return fields if out == fields else {key: value for key, value in out.items() if key not in SEALS}
 
 
 def _redact_list(values: list[object] | tuple[object, ...], name: str, clean: Clean) -> object:
     out: list[object] = []
     under = name
     for value in values:
-        out.append(redact_json(value, under, clean))
+        new = redact_json(value, under, clean)
+        if new == value or not _is_signed_thinking(value):
+            out.append(new)
         # In a list of command arguments, an option names the argument after it.
         under = value if isinstance(value, str) and value.startswith("-") else name
-    if _are_identical(out, values):
-        return values
-    return [new for new, old in zip(out, values, strict=True) if new is old or not _is_signed_thinking(old)]
+    return values if out == list(values) else out
 
 
 def _is_signed_thinking(block: object) -> bool:
@@ -186,17 +160,6 @@ def _is_signed_thinking(block: object) -> bool:
     if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
         return False
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
-
-
-def _replace_fields(struct: StructT, **fields: object) -> StructT:
-    """Return `struct` with these fields; the same object if they are equal."""
-    if all(value is getattr(struct, name) for name, value in fields.items()):
-        return struct
-    return replace(struct, **fields)
-
-
-def _are_identical(new: list[object] | tuple[object, ...], old: list[object] | tuple[object, ...]) -> bool:
-    return all(one is other for one, other in zip(new, old, strict=True))
 
 
 # The stored form of a message: without its secrets, or as it is already stored.
@@ -286,7 +249,7 @@ class Cleaning:
         attribute = fields.get("attribute")
         under = {"value": attribute} if isinstance(attribute, str) else {}
         before, cleaned = None, fields
-        while cleaned is not before:
+        while cleaned != before:
             # A secret that one text reveals may be in an earlier text without its name.
             before, cleaned = cleaned, _redact_object(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)

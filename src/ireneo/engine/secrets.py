@@ -250,7 +250,7 @@ def _rename_ids(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | M
     """The value with the ids of messages, summaries or memories in it replaced."""
     held = msgspec.to_builtins(value)
     renamed = redact_json(held, "", lambda text, _: names.get(text, text))
-    return value if renamed is held else msgspec.convert(renamed, readable(type(value)))
+    return value if renamed == held else msgspec.convert(renamed, readable(type(value)))
 
 
 # fmt: off
