@@ -10,12 +10,11 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ireneo.engine.annotations import carry
-from ireneo.engine.named import messages_named
 from ireneo.engine.resources import DraftVariants, Resources, chain_with_stored_ids
 from ireneo.engine.returned import NewDrafts, ReturnedContext, what_is_new
 from ireneo.engine.scope import FIRST_MESSAGES, record_project
-from ireneo.engine.tree import passes_through
-from ireneo.errors import MessageNotFound, UnreadableLog
+from ireneo.engine.tree import head_named, passes_through
+from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import DEFAULT_FORMAT, chat_format, chat_format_of
 from ireneo.formats.chat.reading import OBJECTS, read_given
 from ireneo.log.message import (
@@ -34,7 +33,7 @@ from ireneo.log.message import (
     head_of,
     opens_turn,
 )
-from ireneo.log.tree import ROOT, SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
 
@@ -93,7 +92,7 @@ def append(
         returned = [ReturnedContext(each, chat) for each in ([variants.drafts[0] for variants in choices], drafts)]
     is_new = tx.sessions.create(key, source)
     head = tx.log.head(key, branch)
-    place = head if after is None else _place_after(tx, key, after)
+    place = head if after is None else head_named(tx, key, branch, after)
 
     def make_messages(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
         found = chain_with_stored_ids(
@@ -148,16 +147,6 @@ def _passes_head(messages: Sequence[Message], head: Head | None) -> bool:
         return False
     at = head.position - messages[0].position
     return 0 <= at < len(messages) and messages[at].id == head.id
-
-
-def _place_after(tx: Transaction, key: SessionKey, after: str) -> Head | None:
-    """The head that `after` names, or None for the place before the first message."""
-    if after == ROOT:
-        return None
-    found = messages_named(after, tx.log.find(key, [after])) if after else []
-    if not found:
-        raise MessageNotFound(f"There is no message {after or repr(after)} in session {key.session}.")
-    return head_of(found[0])
 
 
 def _may_hold_context(drafts: Sequence[DraftVariants]) -> bool:

@@ -127,31 +127,20 @@ def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     known = tx.memories.list(space, MemoryFilter(subject=subject))
     name = None if wanted in topic(Persons).speakers else SubjectName(subject)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
+    infos = tx.sessions.list(space)
     found: dict[SessionKey, tuple[Message, ...]] = {}
-    for info in tx.sessions.list(space):
-        if here := _messages_naming(tx, info.key, sources, name):
-            found[info.key] = here
+    for info in infos:
+        every = all_messages(tx, info.key, whole=True) if name else tx.log.find(info.key, sorted(sources))
+        here = (each for each in every if each.id in sources or (name and name.is_in(all_texts(each))))
+        if left := tuple(each for each in here if not each.erased):
+            found[info.key] = left
     memories = {record.id: record for record in known}
     if name is not None:
-        every = tx.memories.list(space, MemoryFilter())
-        memories.update((record.id, record) for record in every if name.is_in(memory_texts(record)))
-    keys = [info.key.session for info in tx.sessions.list(space) if name and name.is_in([info.key.session])]
+        others = tx.memories.list(space, MemoryFilter())
+        memories.update((record.id, record) for record in others if name.is_in(memory_texts(record)))
+    keys = [info.key.session for info in infos if name and name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
     return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, note=note)
-
-
-def _messages_naming(
-    tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None
-) -> tuple[Message, ...]:
-    """The messages of a session that are among `sources` or contain the name."""
-    if name is None:
-        found: Sequence[Message] = tx.log.find(key, sorted(sources)) if sources else ()
-        return tuple(message for message in found if message.id in sources and not message.erased)
-    return tuple(
-        message
-        for message in all_messages(tx, key, whole=True)
-        if not message.erased and (message.id in sources or name.is_in(all_texts(message)))
-    )
 
 
 def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:

@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
@@ -42,20 +43,15 @@ from ireneo.formats.logs.format import (
     recognise,
 )
 from ireneo.log.message import (
-    Call,
     Count,
     Draft,
     Head,
-    Media,
     Message,
     MessageId,
     Native,
-    Opaque,
-    Result,
-    Text,
-    Thinking,
     count_parts,
     head_of,
+    strings,
 )
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.models import LogPlace, LogSource
@@ -100,31 +96,9 @@ def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
     return batch
 
 
-def size_of(draft: Draft) -> int:
+def _size_of(draft: Draft) -> int:
     """Estimate the characters of a draft with its native payload and its record."""
-    besides = (draft.native, draft.record)
-    return sum(map(_size, draft.parts)) + sum(_count_letters(piece.payload) for piece in besides if piece is not None)
-
-
-def _size(part: object) -> int:
-    match part:
-        case Text(text=text) | Thinking(text=text):
-            return len(text)
-        case Call(arguments=value) | Opaque(payload=value):
-            return _count_letters(value)
-        case Result(parts=parts):
-            return sum(map(_size, parts))
-        case Media(data=data):
-            return len(data or "")
-    return 0
-
-
-def _count_letters(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(map(_count_letters, value.values()))
-    return sum(map(_count_letters, value)) if isinstance(value, list) else 0
+    return sum(map(len, strings(msgspec.to_builtins(draft))))
 
 
 class Imported(ShortRepr, frozen=True, kw_only=True):
@@ -407,7 +381,7 @@ class _SessionImport:
         """Store all drafts, changed by `named`, and call `move_main` with its head; returns the head."""
         nodes = ((node, self._cleaning.variants(named(node.draft))) for node in logged)
         held: Sequence[Sequence[Message]] = ()
-        while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
+        while read := await asyncio.to_thread(_next_batch, nodes, lambda each: _size_of(each[0].draft)):
             if self._named_by_file and not self.heads:
                 self._key = await store.read(self._own_key, read)
             # A batch with new messages is held until the next one is found, since the last one moves the branch.

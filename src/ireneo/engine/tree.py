@@ -30,13 +30,16 @@ from ireneo.summaries.work import WORK
 
 def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | None:
     """Move `branch` back to the message `to` (``root``: before the first one); later messages stay in the log."""
-    if to == ROOT:
-        tx.log.move(key, branch, None)
-        return None
-    message = find_on_path(tx, key, branch, to)
-    tx.log.move(key, branch, message.id)
-    _recompile_traps(tx, key)
-    return head_of(message)
+    head = head_named(tx, key, branch, to)
+    tx.log.move(key, branch, head.id if head else None)
+    if head is not None:
+        _recompile_traps(tx, key)
+    return head
+
+
+def head_named(tx: Transaction, key: SessionKey, branch: str, name: str) -> Head | None:
+    """The place of the message that `name` means, as `find_on_path` does; None for ``root``."""
+    return None if name == ROOT else head_of(find_on_path(tx, key, branch, name))
 
 
 def _recompile_traps(tx: Transaction, key: SessionKey) -> None:
@@ -51,7 +54,7 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
         raise BadInput("The name of the new branch is empty; give it one.")
     if name in tx.sessions.branches(key):
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
-    head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
+    head = tx.log.head(key, branch) if at is None else head_named(tx, key, branch, at)
     tx.log.move(key, name, head.id if head else None)
     _recompile_traps(tx, key)
     return head
