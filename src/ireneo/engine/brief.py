@@ -66,9 +66,7 @@ from ireneo.memories.serving import (
     informative_sentences,
     is_about_answers,
     is_standing_rule,
-    is_withdrawn_by,
     routine_words,
-    rule_applies,
 )
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.patterns import lazy_re
@@ -206,7 +204,7 @@ async def brief(
         told = [f" {' '.join(_WORDS.findall(each.text.lower()))} " for each in lessons]
         found = [each for each in found if not _is_in_lessons(each.record.text, told)]
         said = [each for each in said if not _is_in_lessons(each.text, told)]
-        return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(cue.goal), said)
+        return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(), said)
 
     made = await resources.store.read(compose)
     shown = [line.id for line in made.lines if line.kind != "message"]
@@ -324,21 +322,13 @@ MOST_MESSAGES = 5
 MOST_STANDING = 4
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
-ALL_BUT = 0.8
-"""A sentence is out of date if a memory that has ended contains this share of its words."""
-HALF = 0.5
-"""A memory serves the goal if it contains this share of the goal's words, and no memory contains more."""
-MOST_ANSWERS = 2
-"""How many of such memories are shown, the newest ones."""
 SAID_AGAIN = 0.5
-"""A text repeats another one if it contains this share of the other's words."""
+"""A text repeats another one if this share of the shorter one's words is in both."""
 THE_GOAL = 0.7
 """A message this similar to the goal is the goal itself."""
 LONGEST_QUOTED = 260
 """Characters of a quotation."""
 LEAST_DEVIATION = 0.03
-MOST_OF_PEOPLE = 2
-"""How many messages about people whom a goal names are shown, if nothing else serves it."""
 MOST_NAMES = 20
 MOST_OF_ONE = 60
 """How many words of a goal may be names, and how many memories of each name are read."""
@@ -411,23 +401,17 @@ class BriefSearch:
         """The memories of the space that match a filter, visible or not."""
         return self.scope.tx.memories.list(self.scope.space, wanted, limit)
 
-    def answer_rules(self, goal: str) -> list[BriefLine]:
+    def answer_rules(self) -> list[BriefLine]:
         """How the user wants to be answered, from memories or, if none says it, from messages."""
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
-        rules = [
-            each
-            for each, _ in self._memories(question, None)
-            if _is_answer_rule(each) and rule_applies(each.text, goal, self.now)
-        ]
+        rules = [each for each, _ in self._memories(question, None) if _is_answer_rule(each)]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         told = {source for each in rules for source in each.sources}
         said = {
             hit.id: Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
             for hit, _ in self._messages(question, None)
-            if hit.id not in told
-            and (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
-            and rule_applies(hit.text, goal, self.now)
+            if hit.id not in told and (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
         }
         kept, quoted = self._quote_sources(rules, lambda each: Relevance(score=1.0, why=why))
         said.update((each.hit.id, each) for each in quoted)
@@ -454,8 +438,6 @@ class BriefSearch:
             for record, far in found.values()
             if record.kind in kinds and (one := self._relevance_of(purpose, record, common, far))
         ]
-        known = {each.record.id for each in served}
-        served += self._best_word_matches(purpose, [each for each, _ in found.values() if each.kind in kinds], known)
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
@@ -464,34 +446,8 @@ class BriefSearch:
         kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
         said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
         ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
-        if not best and not ranked:
-            ranked = self._about_people(purpose)
-        left = self._without_known(ranked, kept, purpose)
+        left = self._without_known(ranked, kept)
         return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
-
-    def _best_word_matches(
-        self, purpose: Purpose, records: Sequence[Record], known: Collection[str]
-    ) -> list[BriefCandidate]:
-        """The memories with most of the goal's own words, at least half, besides those `known` to serve it."""
-        shares = {each.id: purpose.word_share(each.text, self._routine_words(each)) for each in records}
-        most = max(shares.values(), default=0.0)
-        best = [each for each in records if shares[each.id] == most >= HALF]
-        if any(each.id in known for each in best):
-            return []
-        best = sorted(best, key=lambda each: each.at, reverse=True)[:MOST_ANSWERS]
-        why = "it has most of the goal's own words"
-        return [BriefCandidate(record=each, score=SERVES * score_factor(each, self.now), why=why) for each in best]
-
-    def _about_people(self, purpose: Purpose) -> list[Quotation]:
-        """The newest messages about people whom a goal names, if nothing else that is known serves it."""
-        names = frozenset(term for name in purpose.names for term in terms(name))
-        if not names:
-            return []
-        hits = [hit for hit, _ in self._messages(_question((name, 1.0) for name in names), None)]
-        told = [each for each in hits if not names.isdisjoint(terms(each.text)) and informative_sentences(each.text)]
-        why = Relevance(score=SERVES, why="it is the newest told of somebody whom the goal names")
-        found = [Quotation(hit=each, served=why, said=informative_sentences(each.text)) for each in told]
-        return sorted(found, key=lambda each: (-each.when, each.hit.id))[:MOST_OF_PEOPLE]
 
     def _quote_sources(
         self, records: Sequence[Record], served: Callable[[Record], Relevance]
@@ -536,59 +492,35 @@ class BriefSearch:
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line about the name.
             return None
-        if (routine := self._routine_words(record)) and not purpose.word_share(record.text, routine):
+        routine = self._routine_words(record)
+        if routine and not (purpose.words.keys() - routine) & frozenset(terms(record.text)):
             return None
-        common |= routine
-        served = purpose.relevance(f"{record.text} {more}", common=common, of_others=of_others, far=far)
+        served = purpose.relevance(f"{record.text} {more}", common=common | routine, of_others=of_others, far=far)
         if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
             return Relevance(score=SERVES, why=f"the goal asks for it: {record.attribute}")
         return served
 
     def _quotations_for(self, purpose: Purpose, question: Question, near: GoalSimilarity | None) -> Iterator[Quotation]:
-        """The messages that serve a goal; a message that takes one back replaces it."""
+        """The messages that serve a goal."""
         own = frozenset(terms(purpose.text))
-        hits = [
-            each for each in self._messages(question, near) if likeness(own, frozenset(terms(each[0].text))) < THE_GOAL
-        ]
-        for hit, far in hits:
+        for hit, far in self._messages(question, near):
+            if likeness(own, frozenset(terms(hit.text))) >= THE_GOAL:
+                continue
             served = [(one, each) for each in earnest_sentences(hit.text) if (one := purpose.relevance(each, far=far))]
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
-                later = self._newest_after(
-                    [one for one, _ in hits if is_withdrawn_by(one.text, hit.text, purpose.areas)], hit
-                )
-                said = informative_sentences(later.text) if later else [each for _, each in served]
-                yield Quotation(hit=later or hit, served=best, said=said)
+                yield Quotation(hit=hit, served=best, said=[each for _, each in served])
 
-    def _newest_after(self, hits: Sequence[RecallHit], than: RecallHit) -> RecallHit | None:
-        """The last of the messages that were said after `than`."""
-        after = [
-            each for each in hits if each.at and than.at and each.at > than.at and informative_sentences(each.text)
-        ]
-        return max(after, key=lambda each: (each.at or self.now, each.id), default=None)
-
-    def _without_known(
-        self, found: Sequence[Quotation], shown: Collection[Record], purpose: Purpose | None = None
-    ) -> list[BriefLine]:
-        """Drop sentences from quotations that a shown memory says, or that are no longer true.
-
-        A sentence from which a shown memory was read is dropped too, unless its other words serve the purpose.
-        """
+    def _without_known(self, found: Sequence[Quotation], shown: Collection[Record]) -> list[BriefLine]:
+        """Drop sentences from quotations that a shown memory says, or that are no longer true."""
         out = []
         names = {each.id for each in shown}
         citing = self._citing([each.hit.id for each in found])
         for each in found:
             learned = citing.get(each.hit.id, ())
-            over = [frozenset(terms(one.text)) for one in learned if not KINDS[one.kind].holds(one, self.now)]
-            told = [frozenset(terms(one.text)) for one in learned if one.id in names]
-            left = [
-                sentence
-                for sentence in each.said
-                if not any(_word_share(words, sentence) >= SAID_AGAIN for words in over)
-                and not any(_word_share(frozenset(terms(sentence)), words) >= ALL_BUT for words in over)
-                and not any(_word_share(frozenset(terms(sentence)), words) >= SAID_AGAIN for words in told)
-                and not any(_repeats_memory(sentence, words, purpose) for words in told)
-            ]
+            over = [one for one in learned if not KINDS[one.kind].holds(one, self.now)]
+            again = [frozenset(terms(one.text)) for one in learned if one in over or one.id in names]
+            left = [sentence for sentence in each.said if not any(_says_again(sentence, words) for words in again)]
             if left:
                 out.append(each.line(left, whole=not over))
         return out
@@ -686,16 +618,7 @@ def _is_answer_rule(record: Record) -> bool:
     return not record.cue and KINDS[record.kind].lasts and is_standing_rule(record.text)
 
 
-def _word_share(words: frozenset[str], other: str | frozenset[str]) -> float:
-    """The share of `words` that another text also contains."""
-    beside = frozenset(terms(other)) if isinstance(other, str) else other
-    return len(words & beside) / len(words) if words else 0.0
-
-
-def _repeats_memory(sentence: str, told: frozenset[str], purpose: Purpose | None) -> bool:
-    """Whether a sentence serves a purpose only by words in a memory that was read from it."""
-    said = frozenset(terms(sentence))
-    if not told or _word_share(told - frozenset(terms(" ".join(SPEAKERS))), said) < 1:
-        return False
-    rest = " ".join(word for word in sentence.split() if not frozenset(terms(word)) & told)
-    return purpose is None or purpose.relevance(rest) is None
+def _says_again(sentence: str, words: frozenset[str]) -> bool:
+    """Whether a sentence has half of the words of another text, or half of its own in it."""
+    said, words = frozenset(terms(sentence)), words - frozenset(terms(" ".join(SPEAKERS)))
+    return len(said & words) >= SAID_AGAIN * max(1, min(len(said), len(words)))

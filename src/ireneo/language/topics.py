@@ -404,15 +404,12 @@ class Serving(Topic, frozen=True, kw_only=True):
     routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
     standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
     cases: Set = frozenset()  # Words that limit a wish to one case
-    standing_for: Patterns = BARE  # The kind of texts that such a rule is for, in its one group
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()
     persons: Row = ()
     unreal: Patterns = BARE  # It is only imagined, or part of a story
-    turned: Patterns = WHOLE  # It says that something has changed
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
-    equipment: Set = frozenset()  # Words for what somebody owns and works with: only things that the goal names matter
     personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
     limits: Set = frozenset()  # Words for what somebody must avoid, however far a goal is from it
     asked: Patterns = BARE  # At the beginning: the goal is a question

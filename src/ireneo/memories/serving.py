@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 
 from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
-from ireneo.language.times import weekday_numbers
-from ireneo.language.topics import Names, Persons, Questions, Serving, Words
+from ireneo.language.topics import Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.memories.earnest import statements
 from ireneo.memories.senses import names_another, senses_asked
@@ -28,23 +26,18 @@ LONGEST_GOAL = 600
 """How many characters of a goal are read; later text is pasted."""
 SERVES = 0.65
 """The minimum score with which something serves a goal."""
-SHARED, WEAK, AREA, NAMED = 1.0, 0.4, 0.7, 0.7
-"""The weight of a shared word, of one that only names an area, of one that states something there, and of a person
-whom the goal names."""
+SHARED, AREA, NAMED = 1.0, 0.7, 0.7
+"""The weight of a shared word, of one that states something in an area, and of a person whom the goal names."""
 COMMONLY = 0.35
-"""The weight of a shared word that many texts contain."""
+"""The weight of a shared word that many texts contain, or that only names an area."""
 SAME_AREA = 0.35
 """The weight of only being in the area, since it may concern something else."""
-ELSEWHERE = 0.5
-"""The deduction for being only in other areas."""
 MORE = 0.15
 """The weight of each further word."""
 COMMON = 0.2
 """A word in more than this share of the searched texts says little: two of them are needed."""
 FEW = 5
 """Up to this many texts may always contain it."""
-LONG = 18
-"""From this many words on a shared word may occur by chance; common words are ignored."""
 APART = 0.3
 """The deduction for being no nearer to the goal than unrelated sentences are."""
 FAR = 3.0
@@ -66,8 +59,6 @@ UNRELATED = (
 _WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
 """A word that is written like a name and does not begin a sentence."""
-_OF_A_NAME = lazy_re(rf"({CAPITAL}[\w-]+)(?: {CAPITAL}[\w-]+)?(?:['’]s)? [a-zäöüß]+\b")
-"""A statement about somebody or something by name."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
@@ -105,14 +96,6 @@ def _areas_by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[st
     return {word: frozenset(each) for word, each in found.items()}
 
 
-def _word_weight(word: str, whole: bool) -> float:
-    return (
-        WEAK
-        if not whole and _areas_of_word(word, _areas_by_question_word()) and word not in topic(Persons).roles
-        else SHARED
-    )
-
-
 def _areas_of_word(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
     if word in known:
         return known[word]
@@ -146,35 +129,6 @@ def is_about_answers(wish: str) -> bool:
 @cached_data
 def _answer_terms() -> frozenset[str]:
     return frozenset(terms(" ".join(_SAYS.standing_words)))
-
-
-def rule_applies(text: str, goal: str, now: datetime) -> bool:
-    """Whether a rule for one kind of texts or one day applies to the goal."""
-    if days := _weekdays_in(text):
-        # A rule for one day of the week applies on that day, and if the goal names it.
-        return not days.isdisjoint({*_weekdays_in(goal), now.weekday()})
-    found = _SAYS.standing_for.search(text)
-    return (
-        found is None
-        or not goal.strip()
-        or found[found.lastindex or 0].casefold().rstrip("s").removeprefix("e-").removeprefix("e") in goal.casefold()
-    )
-
-
-def _weekdays_in(text: str) -> set[int]:
-    known = weekday_numbers()
-    return {
-        known[name] for word in _WORD.findall(text.casefold()) for name in (word, word.rstrip("s")) if name in known
-    }
-
-
-def is_withdrawn_by(later: str, earlier: str, areas: Collection[str]) -> bool:
-    """Whether a later statement says that the same matter has changed."""
-    if not _SAYS.turned.search(later):
-        return False
-    before, after = _words_by_term(earlier), _words_by_term(later)
-    both = {word for stem, word in after.items() if stem in before and word not in _SAYS.plain}
-    return len(both) > 2 or any(not _areas_of_word(word, _areas_by_answer_word()).isdisjoint(areas) for word in both)
 
 
 def informative_sentences(text: str) -> list[str]:
@@ -218,8 +172,6 @@ class Purpose:
         """The attributes of the user that it asks for."""
         self.named: dict[str, str] = {}
         """The people named in it, by the terms of their names."""
-        self._own: set[str] = set()
-        """The names of the user."""
 
     def _slots_asked(self) -> frozenset[str]:
         """The attributes that a question asks for, or that a goal names from its own areas: its pets, but not plans."""
@@ -241,7 +193,6 @@ class Purpose:
         for term in terms(name):
             self.words.pop(term, None)
         self.names -= frozenset(name.casefold().split())
-        self._own |= {*name.casefold().split()}
 
     def search_terms(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
@@ -263,62 +214,38 @@ class Purpose:
         score = 0.0
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
-        if shared and (len(set(read.values()) - _SAYS.plain) < LONG or len(shared) > 1):
+        if shared:
             # The name of an area is a weaker sign than a word of the subject alone, unless the goal has no other word.
-            whole = len(shared) == len(self.words)
-            score += sum(COMMONLY if commonly else _word_weight(word, whole) for word, commonly in shared.items())
+            weak = set() if len(shared) == len(self.words) else {each for each in shared if self._names_area(each)}
+            score += sum(COMMONLY if common or word in weak else SHARED for word, common in shared.items())
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
         named = [each for stem, each in self.named.items() if stem in read]
         if named:
             score += NAMED
             why.append(named[0])
-        not_ours = not named and self._is_about_stranger(text)
-        told, beside, elsewhere = self._areas_of(read, _SAYS.equipment if not_ours else ())
+        told, beside = self._areas_of(read)
         if self.areas and not (told or beside) and shared.keys() <= self.names:
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
             told = {}
-        if told and not (of_others and not named and self._shared_areas().isdisjoint(told)):
+        if told and not (of_others and not named and (self.areas & _SAYS.shared).isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
         elif beside and not shared:
             score += SAME_AREA
-        elif elsewhere and self.areas and not shared:
-            score -= ELSEWHERE
         # What somebody must not eat matters for a dinner, however far it is from its words.
         score -= APART if far and not (told and not _SAYS.limits.isdisjoint(read.values())) else 0.0
         return Relevance(score=score, why="; ".join(why)) if score >= SERVES else None
 
-    def word_share(self, text: str, common: Collection[str] = ()) -> float:
-        """The share of the goal's own words in a text; `common` ones only count in the goal's total."""
-        own = self.words.keys() & _words_by_term(text).keys()
-        return sum(each not in common for each in own) / len(self.words) if self.words else 0.0
+    def _names_area(self, word: str) -> bool:
+        return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
 
-    def _shared_areas(self) -> frozenset[str]:
-        return self.areas & _SAYS.shared
-
-    def _is_about_stranger(self, text: str) -> bool:
-        """Whether a text begins with a statement about somebody by name who isn't the user or in the goal."""
-        found = _OF_A_NAME.match(text)
-        if found is None or not self.words.keys().isdisjoint(terms(found[1])):
-            return False
-        return found[1].casefold() not in topic(Names).none | common_words() | self._own
-
-    def _areas_of(self, read: Mapping[str, str], but: Collection[str] = ()) -> tuple[dict[str, int], bool, bool]:
-        """The goal's areas in which a text states something; whether it belongs to one of them; and whether to others.
-
-        Words in `but` state nothing.
-        """
+    def _areas_of(self, read: Mapping[str, str]) -> tuple[dict[str, int], bool]:
+        """The goal's areas in which a text states something, and whether its words at least belong to one of them."""
         told: dict[str, int] = {}
-        beside = elsewhere = False
         for word in read.values():
-            for area in _areas_of_word(word, _areas_by_answer_word()) if word not in but else ():
-                if area in self.areas:
-                    told[area] = told.get(area, 0) + 1
-                else:
-                    elsewhere = True
-            asked = _areas_of_word(word, _areas_by_question_word())
-            beside = beside or not self.areas.isdisjoint(asked)
-            elsewhere = elsewhere or bool(asked - self.areas)
-        return told, beside, elsewhere and not beside
+            for area in _areas_of_word(word, _areas_by_answer_word()) & self.areas:
+                told[area] = told.get(area, 0) + 1
+        asked = (_areas_of_word(word, _areas_by_question_word()) for word in read.values())
+        return told, any(not self.areas.isdisjoint(each) for each in asked)
