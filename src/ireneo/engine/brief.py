@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import sqrt
 from statistics import fmean, pstdev
@@ -30,7 +30,7 @@ from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFou
 from ireneo.grounding.claims import quote_instructions
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
-from ireneo.language.words import sentences, terms
+from ireneo.language.words import terms
 from ireneo.lessons.lessons import (
     applies,
     cues_to_read,
@@ -408,18 +408,16 @@ class BriefSearch:
         rules = [each for each, _ in self._memories(question, None) if _is_answer_rule(each)]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         told = {source for each in rules for source in each.sources}
-        said = {
-            hit.id: Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
+        said = [
+            Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
             for hit, _ in self._messages(question, None)
             if hit.id not in told and (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
-        }
-        kept, quoted = self._quote_sources(rules, lambda each: Relevance(score=1.0, why=why))
-        said.update((each.hit.id, each) for each in quoted)
-        newest = sorted(said.values(), key=lambda each: (-each.when, each.hit.id))
-        lines = [
-            BriefLine(id=each.id, kind=each.kind, text=line_of(each, self.now), score=1.0, why=why) for each in kept
         ]
-        return [*lines, *self._without_known(newest, kept)][:MOST_STANDING]
+        said.sort(key=lambda each: (-each.when, each.hit.id))
+        lines = [
+            BriefLine(id=each.id, kind=each.kind, text=line_of(each, self.now), score=1.0, why=why) for each in rules
+        ]
+        return [*lines, *self._without_known(said, rules)][:MOST_STANDING]
 
     def relevant_to(
         self, purpose: Purpose, near: GoalSimilarity | None, kinds: Collection[Kind]
@@ -442,48 +440,11 @@ class BriefSearch:
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
         ]
-        why = {each.record.id: Relevance(score=each.score, why=each.why) for each in best}
-        kept, quoted = self._quote_sources([each.record for each in best], lambda each: why[each.id])
-        said = {each.hit.id: each for each in [*quoted, *self._quotations_for(purpose, question, near)]}
-        ranked = sorted(said.values(), key=lambda each: (-each.served.score, -each.when, each.hit.id))
-        left = self._without_known(ranked, kept)
-        return [each for each in best if each.record in kept], left[:MOST_MESSAGES]
-
-    def _quote_sources(
-        self, records: Sequence[Record], served: Callable[[Record], Relevance]
-    ) -> tuple[list[Record], list[Quotation]]:
-        """Return the memories to show as they are, and quotations of messages in place of the other memories.
-
-        A memory without a slot is part of a message: the user's own words say more.
-        """
-        kept: list[Record] = []
-        quoted: list[Quotation] = []
-        for record in records:
-            said = None if record.attribute or record.origin != "user" else self._source_message(record)
-            if said is None:
-                kept.append(record)
-            else:
-                whole = list(sentences(said.text, small_opens=True))
-                quoted.append(
-                    Quotation(hit=said, served=served(record), said=informative_sentences(said.text) or whole)
-                )
-        return kept, quoted
-
-    def _source_message(self, record: Record) -> RecallHit | None:
-        """The one short user message that a memory was read from; None if there is none."""
-        pieces = supporting(record)
-        if (
-            self._limits.project is not None
-            or len(pieces) != 1
-            or len(pieces[0].messages) != 1
-            or not pieces[0].session
-        ):
-            return None
-        for message in self.scope.tx.log.find(SessionKey(self.scope.space, pieces[0].session), pieces[0].messages):
-            draft, text = message.draft, entered_text(message.draft.text)
-            if message.role == "user" and not message.erased and 0 < len(text) <= LONGEST_QUOTED:
-                return RecallHit(id=message.id, kind="message", text=text, score=0.0, at=draft.at, author=draft.author)
-        return None
+        said = sorted(
+            self._quotations_for(purpose, question, near),
+            key=lambda each: (-each.served.score, -each.when, each.hit.id),
+        )
+        return best, self._without_known(said, [each.record for each in best])[:MOST_MESSAGES]
 
     def _relevance_of(self, purpose: Purpose, record: Record, common: frozenset[str], far: bool) -> Relevance | None:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)

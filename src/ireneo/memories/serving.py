@@ -30,8 +30,6 @@ SHARED, AREA, NAMED = 1.0, 0.7, 0.7
 """The weight of a shared word, of one that states something in an area, and of a person whom the goal names."""
 COMMONLY = 0.35
 """The weight of a shared word that many texts contain, or that only names an area."""
-SAME_AREA = 0.35
-"""The weight of only being in the area, since it may concern something else."""
 MORE = 0.15
 """The weight of each further word."""
 COMMON = 0.2
@@ -223,8 +221,8 @@ class Purpose:
         if named:
             score += NAMED
             why.append(named[0])
-        told, beside = self._areas_of(read)
-        if self.areas and not (told or beside) and shared.keys() <= self.names:
+        told = self._areas_of(read)
+        if self.areas and not told and shared.keys() <= self.names:
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
@@ -232,8 +230,6 @@ class Purpose:
         if told and not (of_others and not named and (self.areas & _SAYS.shared).isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
-        elif beside and not shared:
-            score += SAME_AREA
         # What somebody must not eat matters for a dinner, however far it is from its words.
         score -= APART if far and not (told and not _SAYS.limits.isdisjoint(read.values())) else 0.0
         return Relevance(score=score, why="; ".join(why)) if score >= SERVES else None
@@ -241,11 +237,10 @@ class Purpose:
     def _names_area(self, word: str) -> bool:
         return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
 
-    def _areas_of(self, read: Mapping[str, str]) -> tuple[dict[str, int], bool]:
-        """The goal's areas in which a text states something, and whether its words at least belong to one of them."""
+    def _areas_of(self, read: Mapping[str, str]) -> dict[str, int]:
+        """The goal's areas in which a text states something, each with the number of its words."""
         told: dict[str, int] = {}
         for word in read.values():
             for area in _areas_of_word(word, _areas_by_answer_word()) & self.areas:
                 told[area] = told.get(area, 0) + 1
-        asked = (_areas_of_word(word, _areas_by_question_word()) for word in read.values())
-        return told, any(not self.areas.isdisjoint(each) for each in asked)
+        return told
