@@ -202,14 +202,6 @@ def test_what_says_that_something_ended_goes_before_it(tmp_path: Path) -> None:
         assert memory.recall("Where do I work?")[0].text.startswith("I quit.")
 
 
-def test_what_is_taken_back_stands_behind_what_takes_it_back(tmp_path: Path) -> None:
-    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
-        session = memory.session("talk")
-        for text in ("I might be allergic to gluten.", "Just kidding, I'm fine with it."):
-            session.append([said(text, at=MAY)])
-        assert memory.recall("Am I allergic to gluten?")[0].text.startswith("Just kidding")
-
-
 def test_what_fills_the_slot_that_is_asked_of_goes_before_what_was_said_before_it(tmp_path: Path) -> None:
     with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
         session = memory.session("talk")

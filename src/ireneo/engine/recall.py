@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -24,13 +24,9 @@ from ireneo.engine.searching import (
     vectors_of,
 )
 from ireneo.errors import EmbedderError, SessionNotFound
-from ireneo.language.files import topic
-from ireneo.language.spoken import Facts
-from ireneo.language.topics import Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.cues import relations
 from ireneo.memories.endings import is_name_of, mentions_change
 from ireneo.memories.facts import attribute_of, cardinality_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
@@ -63,8 +59,6 @@ from ireneo.memories.ranking import (
 from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.senses import TOLD
 from ireneo.memories.serving import informative_sentences
-from ireneo.memories.wording import unquoted_words as own_words_of
-from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.statements import is_intent
 
@@ -78,9 +72,6 @@ ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
 TELLS_NOTHING = 0.3
 """Factor for a result that only confirms, and for a short message that only announces the assistant's next step."""
-TAKEN_BACK = 0.5
-"""Factor for a message that the next one takes back or corrects."""
-_WORD = lazy_re(r"[^\W\d_]+")
 
 
 ANSWERED_BY = 10
@@ -96,8 +87,6 @@ FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
 ONLY_MEANT = 1
 """How many of the first hits may contain no word of the question, and are shown with everything that ended of them."""
-ENDS = 2
-"""How many ended things are shown if the question asks whether there are any."""
 FOLLOWED = 16
 """How many supersessions are followed from one memory to the next."""
 BY_WORDS = "It was looked for by the words alone: "
@@ -172,7 +161,6 @@ def _recall_in_transaction(
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
         found = _newer_first(scope, question, found, asked)
-        found = _with_ends(scope, question, found, asked)
     return RecallResults(_choose_hits(found, question, asked, resources), note)
 
 
@@ -227,29 +215,7 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
         if (more := reply.relevance - answered.relevance) > 0:
             said[place - 1] = _raise_relevance(answered, "reply", more)
         said[place] = _raise_relevance(reply, "says again", (SAYS_AGAIN - 1) * reply.relevance)
-    _raise_corrections(index, said, first)
     return [*(each for each in mixed if each.hit.record is not None), *said.values()]
-
-
-def _raise_corrections(index: SearchIndex, said: dict[int, Document], first: Mapping[int, RecallHit]) -> None:
-    """Give the user's next message the worth of a short one that it takes back or corrects."""
-    places = [place for place, hit in first.items() if hit.role == "user"]
-    after = [place + step for place in places for step in (1, 2) if (place + step) % MOST_IN_SESSION >= step]
-    unread = [place for place in after if place not in said]
-    read = {place_of(number): each for number, each in (index.read(unread) if unread else {}).items()}
-    for place in sorted(places):
-        following = [said.get(place + step) or read.get(place + step) for step in (1, 2)]
-        by = next((each for each in following if each and each.hit.role == "user"), None)
-        taken = said[place]
-        if by is None or by.hit.session != taken.hit.session or not _is_retraction(by.hit.text):
-            continue
-        more = taken.relevance - by.relevance
-        said[place_of(by.passage.number)] = _raise_relevance(by, "takes back", more) if more > 0 else by
-        said[place] = _raise_relevance(taken, "taken back", (TAKEN_BACK - 1) * taken.relevance)
-
-
-def _is_retraction(text: str) -> bool:
-    return topic(Facts).takes_back.match(text.strip()) is not None
 
 
 def _repeats_message(reply: RecallHit, answered: RecallHit, *, in_other_words: bool) -> bool:
@@ -336,44 +302,6 @@ def _with_slots_first(
         if place is not None and (known is None or place <= moved.index(known)):
             moved = [*others[:place], hit, *others[place:]]
     return moved
-
-
-def _with_ends(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> list[RecallHit]:
-    """Add what says that things which the question asks about have ended, after what is still true of them.
-
-    "Otto died" answers "do I have a dog", although it shares no word with it.
-    """
-    words = [word.casefold() for word in _WORD.findall(asked.text)]
-    of_oneself = not topic(Questions).oneself.isdisjoint(words)
-    if not of_oneself or asked.at is not None or asked.kind not in (None, "semantic", "episodic"):
-        return list(found)
-    named = {relations().get(word, "") for word in words}
-    keys = [slot("user", each) for each in sorted(question.senses | named) if each]
-    told = scope.visible([each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key)])
-    about = [each for each in told if matched_terms(question, each.text)]
-    holds = {each.id for each in about if each.holds}
-    ended = [each for each in about if each.state == "retired"]
-    first = list[RecallHit]()
-    for record in sorted(ended, key=lambda each: each.retired or each.recorded, reverse=True)[:ENDS]:
-        for says_so in _ending_memories(scope, record):
-            score = found[0].score if found else 1.0
-            made = replace(hit_of_memory(says_so, score), parts=(("says that it ended", score),))
-            hit = next((each for each in found if each.id == says_so.id), made)
-            first += [] if _contains_hit(first, hit) else [hit]
-    others = [each for each in found if not _contains_hit(first, each)]
-    place = max((at + 1 for at, each in enumerate(others) if each.id in holds), default=0)
-    return _with_descending_scores([*others[:place], *first, *others[place:]]) if first else list(found)
-
-
-def _ending_memories(scope: Scope, record: Record) -> Iterator[Record]:
-    """The memory with the words by which another one ended."""
-    last = max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
-    said = terms(last.why) if last else []
-    listed = scope.tx.search.postings(scope.space, "memories", sorted(set(said)))
-    both = [set(numbers) for numbers in listed.values()]
-    for each in scope.tx.search.memories(scope.space, sorted(set.intersection(*both))) if both else ():
-        if each.record.holds and each.record.id != record.id and said == terms(own_words_of(each.record.text)):
-            yield from scope.visible([each.record])
 
 
 def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
