@@ -188,7 +188,6 @@ PARTS: dict[str, tuple[tuple[ModuleType, str, object], ...]] = {
     "no words of time": ((ranking, "TIME_WORD_FAVOUR", 0.0),),
     "no figures": ((ranking, "FIGURE_FAVOUR", 0.0),),
     "no window of time": ((ranking, "WINDOW_FAVOUR", 0.0),),
-    "no phrases": ((ranking, "PHRASE_FAVOUR", 0.0),),
     "no words alike": ((ranking, "ALIKE_TRIED", 0),),
     "newer not first": ((recalling, "NEAR_ENOUGH", 1e9),),
 }

@@ -146,12 +146,6 @@ def test_an_event_gives_a_direction_and_a_date_gives_a_window() -> None:
     assert dated.window is not None
 
 
-def test_quoted_words_are_a_phrase() -> None:
-    assert read_question("Who wrote 'The Silent Kiln' for her?").phrases == (("silent", "kiln"),)
-    assert read_question('Who said "clay remembers everything"?').phrases == (("clay", "rememb", "everyth"),)
-    assert read_question("It's her sister's kiln, isn't it?").phrases == ()
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -80,12 +80,6 @@ def test_when_favours_words_of_time_and_how_many_favours_figures() -> None:
     assert "figures" in dict(shelf.ranked("How many boats?")[0].parts)
 
 
-def test_a_quoted_phrase_counts_word_for_word() -> None:
-    shelf = SmallShelf([[(None, "The kiln stayed silent.")], [(None, "I read The Silent Kiln.")]])
-    assert shelf.texts('Who read "The Silent Kiln"?', reach=0)[0] == "I read The Silent Kiln."
-    assert "phrase" in dict(shelf.ranked('"Silent Kiln"')[0].parts)
-
-
 def test_the_parts_are_the_score() -> None:
     for each in TALK.ranked("When did Emil go to the lighthouse with two tents?"):
         assert sum(value for _, value in each.parts) == pytest.approx(each.score)

@@ -24,14 +24,14 @@ from ireneo.engine.searching import (
     vectors_of,
 )
 from ireneo.errors import EmbedderError, SessionNotFound
+from ireneo.language.files import topic
+from ireneo.language.topics import Questions
 from ireneo.language.words import sentences, terms
 from ireneo.log.calls import only_confirms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.endings import is_name_of, mentions_change
-from ireneo.memories.facts import attribute_of, cardinality_of
+from ireneo.memories.cues import relations
+from ireneo.memories.endings import mentions_change
 from ireneo.memories.index import MOST_IN_SESSION, place_of
-from ireneo.memories.persons import may_mean_person
-from ireneo.memories.plans import without_plans
 from ireneo.memories.ranking import (
     ADJACENT_MEANT,
     ALIKE_MEANT,
@@ -56,9 +56,9 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_share,
 )
-from ireneo.memories.record import Evidence, Record, slot, supporting
-from ireneo.memories.senses import TOLD
+from ireneo.memories.record import Evidence, Record, slot
 from ireneo.memories.serving import informative_sentences
+from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.statements import is_intent
 
@@ -66,8 +66,6 @@ SHORT_REPLY = 200
 """The maximum numbers of characters of a reply that only repeats its question, and of a message that only asks."""
 SAYS_AGAIN = 0.5
 """Factor for a reply that only repeats what it answers."""
-ONLY_NAMES = 0.5
-"""Factor for a memory that only states somebody's name, if the question asks something else about them."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
 TELLS_NOTHING = 0.3
@@ -87,6 +85,9 @@ FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
 ONLY_MEANT = 1
 """How many of the first hits may contain no word of the question, and are shown with everything that ended of them."""
+ENDS = 2
+"""How many ended things are shown if the question asks whether there are any."""
+_WORD = lazy_re(r"[^\W\d_]+")
 FOLLOWED = 16
 """How many supersessions are followed from one memory to the next."""
 BY_WORDS = "It was looked for by the words alone: "
@@ -119,20 +120,11 @@ def _recall_in_transaction(
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope(tx, space, asked)
-    learned = MemoryIndex(asked, now, scope, question)
-    indexes: list[SearchIndex] = [learned]
+    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question)]
     if asked.kind is None:
         indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, _ranked(asked))
-    known = search_by_words(learned, question, looked_at=looked_at)
-    named = _with_names(question, [each.hit.record for each in known])
-    worded = [
-        known if index is learned and named is question else search_by_words(index, named, looked_at=looked_at)
-        for index in indexes
-    ]
-    if named is not question and "called" not in question.senses:
-        worded[-1] = [_demote_name(question, each) for each in worded[-1]]
-    question = named
+    worded = [search_by_words(index, question, looked_at=looked_at) for index in indexes]
     meant: list[tuple[list[Document], float]] = [([], 0.0) for _ in indexes]
     bare = 0
     """Documents without a vector."""
@@ -161,32 +153,8 @@ def _recall_in_transaction(
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     if question.of_now:
         found = _newer_first(scope, question, found, asked)
+        found = _with_descending_scores([*found[:1], *_endings(scope, question, found, asked), *found[1:]])
     return RecallResults(_choose_hits(found, question, asked, resources), note)
-
-
-def _with_names(question: Question, records: Iterable[Record | None]) -> Question:
-    """Add the names of people whom the question mentions by a role ("my sister"), if a memory has their names."""
-    asked = {term for term, _ in question.terms}
-    names: dict[str, list[tuple[str, float]]] = {}
-    for each in records:
-        if each is None or attribute_of(each.attribute) not in question.senses or not each.value[:1].isupper():
-            continue
-        called = [term for term in terms(each.value) if term not in asked]
-        said = {*terms(each.text), *(role for role in asked if may_mean_person(role, each))}
-        for role in asked & said:
-            names.setdefault(role, []).extend((term, TOLD) for term in called)
-    if not names or len(asked) == 1:
-        return question
-    beside = {role: [*names.get(role, ()), *question.beside.get(role, ())] for role in {*names, *question.beside}}
-    return replace(question, beside=beside)
-
-
-def _demote_name(question: Question, found: Document) -> Document:
-    """Lower a memory that only states somebody's name, if the question asks something else about them."""
-    record = found.hit.record
-    if record is None or attribute_of(record.attribute) not in question.senses or not is_name_of(record):
-        return found
-    return _raise_relevance(found, "only names", (ONLY_NAMES - 1) * found.relevance)
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
@@ -269,53 +237,29 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         for one in [*_successors(scope, each, ended, best, asked), each]:
             if not _contains_hit(ordered, one):
                 ordered.append(one)
-    ordered = _with_slots_first(scope, question, ordered, asked)
     return [*_with_descending_scores(ordered), *found[_ranked(asked) :]]
 
 
-def _with_slots_first(
-    scope: Scope, question: Question, ordered: Sequence[RecallHit], asked: RecallQuery
-) -> list[RecallHit]:
-    """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
+def _endings(scope: Scope, question: Question, found: Sequence[RecallHit], asked: RecallQuery) -> Iterator[RecallHit]:
+    """What says that things of the asker which the question asks about have ended, and is not among the hits.
 
-    It also goes before later ones that say the same, have ended, or are only planned.
+    "Otto died" answers "do I have a dog", although it shares no word with it.
     """
-    senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
-    if not (question.own and senses) or asked.kind not in (None, "semantic"):
-        return list(ordered)
-    keys = [slot("user", each) for each in senses]
-    filled = [each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key) if each.holds]
-    moved = list(ordered)
-    for record in scope.visible(filled):
-        known = next((each for each in moved if each.record is not None and each.id == record.id), None)
-        hit = known or replace(hit_of_memory(record), parts=(("fills the slot asked of", 0.0),))
-        others = [each for each in moved if each is not known]
-        told = record.at if hit.at is None else hit.at
-        place = next(
-            (
-                at
-                for at, each in enumerate(others)
-                if (each.at and each.at < told) or _states_slot_value(scope, record, each)
-            ),
-            None,
-        )
-        if place is not None and (known is None or place <= moved.index(known)):
-            moved = [*others[:place], hit, *others[place:]]
-    return moved
-
-
-def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
-    """Whether a hit states the current, a former or a planned value of a slot."""
-    if record.value and set(terms(record.value)) <= set(terms(hit.text)):
-        return True
-    if hit.record is not None:
-        told = [hit.record]
-    else:
-        told = [each for each in scope.visible(scope.tx.memories.citing(scope.space, [hit.id])) if not each.archived]
-        told = [each for each in told if hit.id in {name for one in supporting(each) for name in one.messages}]
-    if told and not any(each.holds for each in told):
-        return True
-    return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
+    words = [word.casefold() for word in _WORD.findall(asked.text)]
+    if topic(Questions).oneself.isdisjoint(words) or asked.at or asked.kind not in (None, "semantic", "episodic"):
+        return
+    named = {relations().get(word, "") for word in words}
+    keys = [slot("user", each) for each in sorted(question.senses | named) if each]
+    told = scope.visible([each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key)])
+    ended = [each for each in told if each.state == "retired" and matched_terms(question, each.text)]
+    for record in sorted(ended, key=lambda each: each.retired or each.recorded, reverse=True)[:ENDS]:
+        last = max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
+        listed = scope.tx.search.postings(scope.space, "memories", sorted({*terms(last.why)} if last else ()))
+        both = set.intersection(*map(set, listed.values())) if listed else set[int]()
+        for each in scope.visible([each.record for each in scope.tx.search.memories(scope.space, sorted(both))]):
+            hit = replace(hit_of_memory(each), parts=(("says that it ended", 0.0),))
+            if each.holds and each.id != record.id and not _contains_hit(found, hit):
+                yield hit
 
 
 def _contains_hit(hits: Sequence[RecallHit], hit: RecallHit) -> bool:

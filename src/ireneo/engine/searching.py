@@ -12,13 +12,11 @@ from msgspec.structs import replace
 
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.language.files import CAPITAL
 from ireneo.language.words import terms
 from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector, kind_term, number_range, place_of
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.persons import is_form
 from ireneo.memories.ranking import (
     ALIKE_AT_MOST,
     SEEDS,
@@ -36,8 +34,7 @@ from ireneo.memories.ranking import (
     with_synonyms,
 )
 from ireneo.memories.ranking import IndexStats as Size
-from ireneo.memories.record import Record, objections, slot
-from ireneo.patterns import lazy_re
+from ireneo.memories.record import Record, objections
 from ireneo.ports.memories import FoundMemory, FoundMessage, IndexName, SearchPort, VectorChanges, VectorsPort
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Store, Transaction
@@ -57,7 +54,6 @@ OF_ANOTHER = 0.5
 """Factor for a memory about somebody whom the question doesn't mean."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that mean the speaker."""
-_LONE_NAME = lazy_re(rf"{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?")
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -129,8 +125,6 @@ class MemoryIndex:
         self._senses = question.senses if question else frozenset[str]()
         self._own = question is not None and question.own
         self._whom = question.whom if question else frozenset[str]()
-        self._only_of = question.only_of if question else frozenset[str]()
-        self._terms = {term for term, _ in question.terms} if question else set[str]()
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the past time that the question names."""
@@ -150,8 +144,6 @@ class MemoryIndex:
     def _wanted(self, found: FoundMemory) -> bool:
         asked, record = self._asked, found.record
         if asked.kind is not None and record.kind != asked.kind:
-            return False
-        if self._answers_about_other(record):
             return False
         # A disputed memory is shown as such: leaving it out would decide the dispute.
         if record.state == "disputed" and not record.archived:
@@ -180,22 +172,6 @@ class MemoryIndex:
         if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_about_other(record):
             factors = (*factors, ("of another", OF_ANOTHER))
         return Document(passage=passage, hit=hit, factors=factors)
-
-    def _answers_about_other(self, record: Record) -> bool:
-        """Whether the memory states what the question asks for, but about another person, which is not an answer.
-
-        A subject that is a relation ("user's sister"), or may have the name that the question uses, may be meant.
-        """
-        if not self._only_of or not self._is_about_other(record) or not _LONE_NAME.fullmatch(record.subject):
-            return False
-        named = {*terms(record.subject)}
-        if attribute_of(record.attribute) not in self._senses and not self._terms.intersection(terms(record.attribute)):
-            return False
-        if named & self._terms or any(is_form(one, other) for one in named for other in self._only_of):
-            return False
-        called = slot(record.subject, "called")
-        others = self.scope.tx.memories.of_key(self.scope.space, "semantic", called)
-        return all(self._only_of.isdisjoint(terms(each.value)) for each in others)
 
     def _is_about_other(self, record: Record) -> bool:
         """Whether the memory fills a slot of somebody whom the question does not name."""

@@ -353,8 +353,6 @@ class Questions(Topic, frozen=True, kw_only=True):
     after: Row = ()  # It asks about what was before or after something, which follows
     past: Patterns = WORDS  # It asks about the past, which may differ from now
     newest: Patterns = WORDS  # It asks for the current or latest state
-    asked_of: Row = ()  # Before a name: the question is about this person
-    of_others_too: Patterns = WORDS  # It also asks about others than the person whom it names
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
     time_words: Patterns = WORDS  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer

@@ -18,7 +18,6 @@ from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
 from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
 from ireneo.log.message import MessageId
-from ireneo.memories.cues import relations
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, asked_attributes, is_about_other_subject, names_another, own_verb
@@ -31,17 +30,8 @@ _SAYS = topic(Questions)
 FRAME_WEIGHT = 0.5
 """The weight of a word that only says which sort of answer is wanted ("how many *days*"), compared to other words."""
 
-_QUOTED = lazy_re(
-    "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
-)
 _ASKER = lazy_re(lambda: rf"\b{any_of(_SAYS.asker)}\b", re.I)
 _ANSWERER = lazy_re(lambda: rf"\b{any_of(_SAYS.answerer)}\b", re.I)
-_ASKED_OF = lazy_re(
-    lambda: (
-        rf"\b(?P<verb>{any_of(_SAYS.asked_of)} )?"
-        rf"(?P<name>{CAPITAL}[\w-]+(?: {CAPITAL}[\w-]+)?)(?(verb)\b|(?=['’]s\b))"
-    )
-)
 _AROUND = lazy_re(
     lambda: (
         rf"\b(?:(?P<before>{any_of(_SAYS.before)})|{any_of(_SAYS.after)})\b\s+"
@@ -60,8 +50,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """The speakers whose words are asked for. Their names are not terms."""
     side: Literal["user", "assistant"] | None = None
     """The role whose words are asked for, if speakers have no names: "I" is the user, "you" the assistant."""
-    phrases: tuple[tuple[str, ...], ...] = ()
-    """Phrases in quotation marks, as terms."""
     window: Window | None = None
     """The period that it names."""
     direction: Literal["before", "after"] | None = None
@@ -87,8 +75,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """The verb for that person: "live" in "where do I live"."""
     whom: frozenset[str] = frozenset()
     """The terms of the names inside it, in languages that capitalise nothing else there."""
-    only_of: frozenset[str] = frozenset()
-    """The terms of the only person it asks about, not of anybody related to them; empty if that is unclear."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -98,7 +84,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
     language = language_of_sentence(text)
-    stop, is_plain = _stop_terms(language), not writes_nouns_large(text)
+    stop = _stop_terms(language)
     about = [term for term in about if term not in stop] or about
     going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
     if not {*about} - going <= _frame_terms():
@@ -113,14 +99,10 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     past = window is None and (direction == "before" or bool(_SAYS.past.search(text)))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     large = (name for found in _LARGE.findall(text) for name in terms(found))
-    whom = frozenset(large) if is_plain else frozenset[str]()
     return Question(
         terms=tuple(counts.items()),
         who=who,
         side=side,
-        phrases=tuple(
-            phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
-        ),
         window=window,
         direction=direction,
         event=event,
@@ -130,8 +112,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
         own_verb=own_verb(text) if side == "user" else "",
-        whom=whom,
-        only_of=_only_subject_terms(text, whom),
+        whom=frozenset() if writes_nouns_large(text) else frozenset(large),
         newest=bool(_SAYS.newest.search(text)),
         asks_when=bool(_SAYS.when.search(text)),
         asks_how_many=bool(_SAYS.how_many.search(text)),
@@ -139,14 +120,6 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
 
 
 _LARGE = lazy_re(rf"(?<=[\w,’'] ){CAPITAL}[\w-]{{2,}}")
-
-
-def _only_subject_terms(text: str, whom: frozenset[str]) -> frozenset[str]:
-    """The terms of the only name that a question is about: in "where does Mira live", but not in "Mira's brother"."""
-    names = {name for found in _ASKED_OF.finditer(text) for name in terms(found["name"])}
-    told = {*terms(text)}
-    others = any({*terms(word)} <= told for word in relations())
-    return frozenset() if others or _SAYS.of_others_too.search(text) else whom & names
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
@@ -462,8 +435,6 @@ FIGURE_FAVOUR = 0.1
 """If the question asks how many, the bonus for a number."""
 WINDOW_FAVOUR = 0.25
 """The bonus for having been said in the period that the question names."""
-PHRASE_FAVOUR = 0.25
-"""The bonus for a quoted phrase of the question, verbatim."""
 
 _FIGURE = lazy_re(lambda: rf"\d|\b{any_of(_SAYS.figures)}\b", re.I)
 _READ = 1_500
@@ -543,16 +514,9 @@ def _other_bonuses(question: Question, passage: Passage) -> Iterator[tuple[str, 
             yield "words of time", TIME_WORD_FAVOUR
         if question.asks_how_many and _FIGURE.search(passage.text):
             yield "figures", FIGURE_FAVOUR
-    if question.phrases and any(_contains_phrase(phrase, terms(passage.text)) for phrase in question.phrases):
-        yield "phrase", PHRASE_FAVOUR
 
 
 _SIDES = {"user": USER, "assistant": ASSISTANT}
-
-
-def _contains_phrase(phrase: Sequence[str], read: Sequence[str]) -> bool:
-    size = len(phrase)
-    return any(tuple(read[at : at + size]) == tuple(phrase) for at in range(len(read) - size + 1))
 
 
 def _common_words(
