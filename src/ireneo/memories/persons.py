@@ -19,9 +19,8 @@ from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_la
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Names, Persons
-from ireneo.language.words import sentences, terms
+from ireneo.language.words import sentences
 from ireneo.memories.cues import relations
-from ireneo.memories.facts import attribute_of
 from ireneo.memories.record import Record
 from ireneo.patterns import lazy_re
 
@@ -225,20 +224,6 @@ def names_by_relation(known: Sequence[Record]) -> dict[str, str]:
         if record.attribute in relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
             names[record.attribute] = names[record.value] = record.value
     return names
-
-
-def may_mean_person(term: str, record: Record) -> bool:
-    """Whether a word may refer to the person that a memory names: "girl" for a daughter, but not for a son."""
-    word = _relation_terms().get(term, "")
-    if not word or relations()[word] != attribute_of(record.attribute):
-        return False
-    return not {_gender(word), _gender(record.text)} >= {"he", "she"}
-
-
-@cached_data
-def _relation_terms() -> dict[str, str]:
-    """Map each word for somebody's relative, friend or pet to its term."""
-    return {term: word for word in sorted(relations()) if " " not in word for term in terms(word)}
 
 
 class Antecedents:
