@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -192,8 +192,6 @@ class _SessionPieces:
         self.of_uuid: dict[str, int] = {}
         self.of_call: dict[str, int] = {}
         """The first piece that makes a call."""
-        self.again: dict[str, list[int]] = {}
-        """Other pieces with a call of the same id."""
         self.last: int | None = None
         """The piece of the last message line."""
         self.faults: list[LogFault] = []
@@ -233,8 +231,7 @@ class _SessionPieces:
         if line.uuid:
             self.of_uuid[line.uuid] = index
         for call in line.calls:
-            if self.of_call.setdefault(call, index) != index:
-                self.again.setdefault(call, []).append(index)
+            self.of_call.setdefault(call, index)
         self._answered.update(line.answers)
         self.last = index
 
@@ -403,15 +400,13 @@ def _subagent_message(line: _SessionLine) -> tuple[_SessionLine, str] | None:
 
 
 FORMAT = "claude-code"
-_Calls: TypeAlias = Callable[[str], Call | None]
-"""Finds a call by its id."""
 _CHAT = AnthropicMessages()
 
 
-def _drafts_of(piece: _SessionPiece, calls: _Calls) -> list[Draft]:
+def _drafts_of(piece: _SessionPiece, calls: Mapping[str, Call]) -> list[Draft]:
     """Read `piece` as one draft, or two if one line has results and the user's words.
 
-    `calls` finds earlier calls, from which the outcome of results without a flag is derived.
+    `calls` are those of its trail by their ids, from which the outcome of results without a flag is derived.
     """
     opened = {id(stub): _open_line(stub) for stub in piece.kept}
     own = [opened[id(stub)] for stub in piece.lines]
@@ -462,11 +457,11 @@ def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Dra
     return [*out, Draft(role=role, parts=words, joined=bool(results))] if words else out
 
 
-def _with_outcome(part: Part, flags: Mapping[str, object], calls: _Calls) -> Part:
+def _with_outcome(part: Part, flags: Mapping[str, object], calls: Mapping[str, Call]) -> Part:
     if not isinstance(part, Result):
         return part
     flag = flags.get(part.call_id)
-    failed = flag if isinstance(flag, bool) else derive_failed(part.text, calls(part.call_id))
+    failed = flag if isinstance(flag, bool) else derive_failed(part.text, calls.get(part.call_id))
     return part if part.failed == failed else replace(part, failed=failed)
 
 
@@ -510,29 +505,15 @@ def _trail_starts(pieces: _SessionPieces) -> list[int]:
 def _trail(home: int, others: Sequence[int], pieces: _SessionPieces) -> list[Draft]:
     """Read the trail that begins with the piece `home` and goes on with the pieces `others`."""
     made: dict[str, Call] = {}
-
-    def calls(name: str) -> Call | None:
-        return made.get(name) or _earlier_call(name, home, pieces)
-
     results: list[Draft] = []
     words: list[Draft] = []
     for index in (home, *others):
-        drafts = _drafts_of(pieces.all[index], calls)
+        drafts = _drafts_of(pieces.all[index], made)
         made.update({call.id: call for draft in drafts for call in draft.calls})
         for draft in drafts:
             # Words that came with a result follow all results of the reply.
             (results if index == home or draft.role == "tool" else words).append(draft)
     return results + words
-
-
-def _earlier_call(name: str, home: int, pieces: _SessionPieces) -> Call | None:
-    """Read again the call with that id from the nearest trail before `home`."""
-    if name not in pieces.of_call:
-        return None
-    made = [pieces.of_call[name], *pieces.again.get(name, ())]
-    before = max((index for index in made if index < home), default=None)
-    drafts = [] if before is None else _drafts_of(pieces.all[before], lambda _: None)
-    return next((call for draft in drafts for call in draft.calls if call.id == name), None)
 
 
 def _parent(home: int, pieces: _SessionPieces, homes: Sequence[int], links: _Links) -> int | None:
