@@ -191,8 +191,6 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     ordinals: Row = ()  # Endings of ordinal numbers in figures
     definite: Row = ()  # Articles before one of several numbered things
     called: Row = ()  # Before the name of somebody the speaker knows
-    company: Row = ()  # Before somebody who is there too
-    before_places: Patterns = Patterns(r"\b{} $")  # Before a place or a month, which isn't part of a list of names
     over: Patterns = Patterns(r"\b(\d{2,3}) ?(?:{}|/) ?(\d{2,3})\b")  # Between the two numbers of a blood pressure
     was: Patterns = BARE  # What something was before a change
 
