@@ -9,7 +9,7 @@ from tests.unit.lesson_runs import NOW, a_run
 from ireneo.lessons.lessons import is_worth_a_lesson, lesson_drafts
 from ireneo.lessons.run import Observation, Trigger
 from ireneo.lessons.shell import RunMaterial
-from ireneo.lessons.user_words import ASK_FIRST, refused_commands, repeated_wishes
+from ireneo.lessons.user_words import refused_commands, repeated_wishes
 from ireneo.log.message import Draft
 
 TASK = user("The ledger drops its last row. Find out why.")
@@ -103,7 +103,7 @@ def test_a_command_that_was_refused_in_two_runs_is_asked_for_first() -> None:
     seen = [one for n in range(2) for one in refused_commands(of_sync(f"run{n}", REFUSED)) if one.held]
     assert is_worth_a_lesson(seen)
     assert not is_worth_a_lesson(seen[:1])
-    assert seen[0].text == f"`ledger sync` was refused by the user: {ASK_FIRST}."
+    assert seen[0].text == "Ask the user before you run `ledger sync`: it was refused."
     assert seen[0].trigger == Trigger(command="ledger sync")
 
 

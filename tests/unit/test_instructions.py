@@ -28,6 +28,9 @@ TRAP = (
     "When `make integration` fails with “connection refused”, run `make db` first (2 of 2 times it then passed). "
     "“the tests need a database on 5432” (the agent)"
 )
+TRAP_LINE = (
+    "`make integration`: run `make db` first (2 of 2 times it then passed), or it fails with “connection refused”."
+)
 OTHERWISE = "When `make integration` fails with “dial tcp 127.0.0.1:5432”, run `make db` first."
 RULING = "“Follow-up issues go to Linear, project Troy, not GitHub.”"
 AGAIN = "“Please: follow-up issues go to Linear, in project Troy.”"
@@ -68,13 +71,18 @@ ALL = [
 ]
 
 
+def as_line(lesson: Lesson) -> str:
+    (line,) = lines(lesson)
+    return line
+
+
 def lines(*lessons: Lesson, **told: object) -> list[str]:
     pages = instructions(lessons, **told)  # type: ignore[arg-type]
     return [each.lesson for page in pages for _, part in page.parts for each in part]
 
 
 def test_rulings_stand_first_then_commands_traps_and_findings_and_no_part_is_empty() -> None:
-    assert lines(*ALL) == [RULING, COMMAND, TRAP, FINDING]
+    assert lines(*ALL) == [RULING, COMMAND, TRAP_LINE, FINDING]
     (page,) = instructions(ALL[1:])
     assert [name for name, _ in page.parts] == ["Rules", "Commands", "Traps"]
     assert {page_section(each) for each in ALL} == {"Rules", "Commands", "Traps", "Findings"}
@@ -105,8 +113,8 @@ def test_a_page_has_at_most_fifteen_lines_a_project_and_no_part_takes_them_all()
 def test_what_most_runs_would_have_needed_stands_first_and_what_was_kept_before_it() -> None:
     rare = a_lesson("When `go vet` fails with “x”, use `go vet ./...`.", number=1, seen=1)
     often = a_lesson("When `npm ci` fails with “y”, use `npm install`.", number=2, seen=6)
-    assert lines(rare, often) == [often.lesson, rare.lesson]
-    assert lines(replace(rare, reviewed="kept"), often) == [rare.lesson, often.lesson]
+    assert lines(rare, often) == [as_line(often), as_line(rare)]
+    assert lines(replace(rare, reviewed="kept"), often) == [rare.lesson, as_line(often)]
 
 
 def test_a_trap_without_a_way_out_is_left_out_unless_it_was_kept() -> None:
@@ -139,7 +147,7 @@ def test_what_says_something_else_stays(one: str, other: str) -> None:
 
 def test_what_stands_in_a_file_already_is_not_said_again_in_whatever_words() -> None:
     file = "# Working here\n\n- Issues that follow up on a task go into Linear\n  (project Troy), not on GitHub.\n"
-    assert lines(*ALL, said=[file]) == [COMMAND, TRAP, FINDING]
+    assert lines(*ALL, said=[file]) == [COMMAND, TRAP_LINE, FINDING]
     tests = "The database: `make db`. Before `make integration` it has to run,\nelse the connection is refused."
     assert FileStatements([tests]).has_statement(content_of(TRAP))
     assert not FileStatements(["Run `make integration`; a connection may be refused."]).has_statement(content_of(TRAP))
@@ -147,7 +155,7 @@ def test_what_stands_in_a_file_already_is_not_said_again_in_whatever_words() -> 
 
 
 def test_a_command_in_plain_sight_is_not_said_again_and_a_trap_of_it_is() -> None:
-    assert lines(*ALL, offered={"mise run lint", "make integration", "make db"}) == [RULING, TRAP, FINDING]
+    assert lines(*ALL, offered={"mise run lint", "make integration", "make db"}) == [RULING, TRAP_LINE, FINDING]
 
 
 def test_since_a_day_and_by_project() -> None:
@@ -218,7 +226,7 @@ def test_checkouts_of_one_project_have_one_page() -> None:
 
 
 def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> None:
-    check = "`make test` passes where `make lint` fails: run both before it is done."
+    check = "Before it is done, run `make lint` too: `make test` passes where it fails."
     told = replace(a_lesson(check, way_out=""), cue="<passes> make lint")
     assert page_section(told) == "Commands"
     assert [name for name, _ in instructions([told])[0].parts] == ["Commands"]

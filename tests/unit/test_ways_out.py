@@ -65,7 +65,7 @@ def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_two_runs() ->
     calls = [run("make test", "ok"), run(LINT, UNUSED, failed=True)]
     seen = [one for n in range(2) for one in only("<passes>", *calls, session=f"run{n}")]
     assert [each.text for each in seen] == [
-        "`make test` passes where `make lint` fails: run both before it is done."
+        "Before it is done, run `make lint` too: `make test` passes where it fails."
     ] * 2
     assert is_worth_a_lesson(seen)
     assert not is_worth_a_lesson(seen[:1])
@@ -78,7 +78,7 @@ def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
     told = [learned(linted), learned(checked)]
     (merged,) = merge_checks([each for each in told if each is not None])
     assert merged.text == (
-        "`make test` passes where `make lint` or `golangci-lint` fails: run all of them before it is done."
+        "Before it is done, run `make lint` and `golangci-lint` too: `make test` passes where they fail."
     )
 
 

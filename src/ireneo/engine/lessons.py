@@ -57,6 +57,7 @@ from ireneo.memories.record import (
     objections,
     supporting,
 )
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -399,17 +400,32 @@ def instructions(
     pages: list[InstructionPage] = []
     for name in sorted(by_project, key=lambda name: (not name, name)):
         told = without_repeats(sorted(by_project[name], key=_page_order))
-        told = [_without_request(each) for each in told]
+        told = [_worded_for_page(each) for each in told]
         chosen = _allot_lines([each for each in told if not already.has_statement(content_of(each.lesson))])
         if chosen:
             pages.append(InstructionPage(project=name, parts=chosen))
     return pages
 
 
-def _without_request(lesson: Lesson) -> Lesson:
-    """A wish without the request that is quoted as its example."""
-    wish = lesson.cue.startswith(ASKED) and not lesson.reviewed
-    return replace(lesson, lesson=lesson.lesson.partition(": “")[0]) if wish else lesson
+_TRAP = lazy_re(r"When (?P<call>`[^`]+`) fails(?: with (?P<error>“[^”]+”))?, (?P<way>[^“]+?)\.(?: “.*)?")
+
+
+_ASIDE = lazy_re(r"^\(([^()]*)\)$")
+
+
+def _worded_for_page(lesson: Lesson) -> Lesson:
+    """A lesson as instructions say it: a wish without its example, a trap as what to do, a ruling as a sentence."""
+    text = lesson.lesson
+    if lesson.reviewed:
+        return lesson
+    if lesson.cue.startswith(ASKED):
+        text = text.partition(": “")[0]
+    elif lesson.is_ruling:
+        text = _ASIDE.sub(r"\1", text)
+        text = text[:1].upper() + text[1:]
+    elif (trap := _TRAP.fullmatch(text)) is not None:
+        text = f"{trap['call']}: {trap['way']}{f', or it fails with {error}' if (error := trap['error']) else ''}."
+    return replace(lesson, lesson=text)
 
 
 def _merge_checkouts(by_project: Mapping[str, list[Lesson]]) -> dict[str, list[Lesson]]:

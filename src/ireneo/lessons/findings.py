@@ -172,7 +172,6 @@ IN_PARTS = "run single tests there."
 
 PASSES = "<passes> "
 """Prefix of the cues of checks that fail on what the tests have passed."""
-RUN_BOTH = "run both before it is done."
 _MOVES_CODE = lazy_re(r"git (?:checkout|switch|merge|rebase|pull|stash|reset|restore|cherry-pick|apply|revert)\b")
 
 
@@ -198,7 +197,7 @@ def _checks_beyond_tests(material: RunMaterial, run: Sequence[TriedCall]) -> Ite
 def _check_observation(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
     messages = {message.id: message for message in material.messages}
     sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
-    text = f"`{passed.shown}` passes where `{failed.shown}` fails: {RUN_BOTH}"
+    text = f"Before it is done, run `{failed.shown}` too: `{passed.shown}` passes where it fails."
     return Observation(
         cue=f"{PASSES}{cue_part(failed.program)}",
         category="failure",

@@ -6,7 +6,6 @@ learned from makes no difference. Only a claim that would save a later run somet
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.findings import PASSES, RUN_BOTH, is_check
+from ireneo.lessons.findings import PASSES, is_check
 from ireneo.lessons.guard import HEED, Trap, TrapIndex
 from ireneo.lessons.observe import (
     ANY,
@@ -394,7 +393,7 @@ def merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
 
 
 ASKED_CHECKS = f"{ASKED}checks"
-_PASSES_WHERE = lazy_re(rf"(`[^`]+` passes) where (`[^`]+`) fails: {re.escape(RUN_BOTH)}")
+_RUN_TOO = lazy_re(r"Before it is done, run (?P<failing>`[^`]+`) too: (?P<passing>`[^`]+`) passes where it fails\.")
 
 
 def merge_checks(records: Sequence[Record]) -> list[Record]:
@@ -425,18 +424,14 @@ def _group_by_subject(records: Iterable[Record], about: Callable[[Record], str])
 
 def _passing_tests(record: Record) -> str:
     """The tests that pass where another check fails; empty for other lessons, and for one that the user kept."""
-    found = (
-        _PASSES_WHERE.fullmatch(record.text)
-        if record.cue.startswith(PASSES) and not is_confirmed_by_user(record)
-        else None
-    )
-    return found[1] if found else ""
+    found = _RUN_TOO.fullmatch(record.text) if record.cue.startswith(PASSES) else None
+    return found["passing"] if found and not is_confirmed_by_user(record) else ""
 
 
 def _merge_check_group(group: Sequence[Record]) -> Record:
-    failing = [found[2] for each in group if (found := _PASSES_WHERE.fullmatch(each.text))]
-    several = f"{', '.join(failing[:-1])} or {failing[-1]}"
-    text = f"{_passing_tests(group[0])} where {several} fails: {RUN_BOTH.replace('both', 'all of them')}"
+    failing = [found["failing"] for each in group if (found := _RUN_TOO.fullmatch(each.text))]
+    several = f"{', '.join(failing[:-1])} and {failing[-1]}"
+    text = f"Before it is done, run {several} too: {_passing_tests(group[0])} passes where they fail."
     return replace(_with_evidence(group[0], group[1:]), text=text)
 
 

@@ -114,7 +114,7 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
-    if not failed.program or failed.faults[0] == FOUND_NOTHING:
+    if not failed.program or failed.program in _PLAIN_WRAPPERS or failed.faults[0] == FOUND_NOTHING:
         return None
     if not failed.shell:
         return _other_argument(run, at)

@@ -143,11 +143,11 @@ def is_about_all_work(ruling: str) -> bool:
 def stands_alone(ruling: str) -> bool:
     """Whether a ruling that one run shows is told.
 
-    It points at nothing, and bans, states a custom, chooses a tool, binds strongly, or is about how any work is done.
+    It points at nothing, and bans, states a custom, chooses a tool, binds strongly, or is about what all work includes.
     """
     if _SAYS.points.search(ruling):
         return False
-    formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or _SAYS.process.search(ruling)
+    formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or is_about_all_work(ruling)
     return bool(formed) or max(map(binding_strength, own_words(ruling)), default=0.0) >= STRONG
 
 
