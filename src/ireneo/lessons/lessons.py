@@ -262,7 +262,7 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
         # The next run will look for the file under the same wrong name; a task is in the runner's own list.
         enough = THRICE if _COMMAND in best.cue and "/" not in best.conditions.get("value", "") else TWICE
         return _is_other_file_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
-    return runs >= TWICE or proven
+    return runs >= TWICE or proven or best.cue.startswith(PASSES)
 
 
 def _is_explained(seen: Observation) -> bool:
