@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.log.calls import derive_failed, only_confirms
+from ireneo.log.calls import derive_failed
 from ireneo.log.message import Call
 
 
@@ -138,19 +138,3 @@ def test_a_long_output_is_read_in_time(piece: str) -> None:
 
 def test_what_decides_may_stand_at_the_end_of_a_long_output() -> None:
     assert derive_failed("line\n" * 200_000 + "=== 1 failed, 4 passed in 0.12s ===", bash()) is True
-
-
-@pytest.mark.parametrize(
-    ("text", "so"),
-    [
-        ("The file /srv/cli/berths.py has been updated successfully.", True),
-        ("File created successfully at: /srv/cli/berths.py", True),
-        ("Wrote 120 bytes to berths.py", True),
-        ("OK", True),
-        ("The file berths.py has been updated. Two berths are free.", False),
-        ("3 passed", False),
-        ("", False),
-    ],
-)
-def test_a_result_that_only_confirms(text: str, *, so: bool) -> None:
-    assert only_confirms(text) == so

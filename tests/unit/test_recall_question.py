@@ -138,12 +138,11 @@ def test_words_about_the_answer_count_less() -> None:
     assert weight["glaze"] == 1.0
 
 
-def test_an_event_gives_a_direction_and_a_date_gives_a_window() -> None:
-    assert read_question("Where did she work before the move?", now=NOW).direction == "before"
-    assert read_question("What did she do after the wedding?", now=NOW).direction == "after"
-    dated = read_question("What did she do after May 2022?", now=NOW)
-    assert dated.direction is None
-    assert dated.window is not None
+def test_before_an_event_is_the_past() -> None:
+    assert read_question("Where did she work before the move?", now=NOW).past
+    assert not read_question("What did she do after the wedding?", now=NOW).past
+    dated = read_question("What did she do before May 2022?", now=NOW)
+    assert (dated.past, dated.window is not None) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ from ireneo.engine.searching import (
 from ireneo.errors import EmbedderError, SessionNotFound
 from ireneo.language.files import topic
 from ireneo.language.topics import Questions
-from ireneo.language.words import sentences, terms
-from ireneo.log.calls import only_confirms
+from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import relations
 from ireneo.memories.endings import mentions_change
@@ -60,7 +59,6 @@ from ireneo.memories.record import Evidence, Record, slot
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.statements import is_intent
 
 SHORT_REPLY = 200
 """The maximum numbers of characters of a reply that only repeats its question, and of a message that only asks."""
@@ -68,8 +66,6 @@ SAYS_AGAIN = 0.5
 """Factor for a reply that only repeats what it answers."""
 ONLY_ASKS = 0.5
 """Factor for a message that only asks."""
-TELLS_NOTHING = 0.3
-"""Factor for a result that only confirms, and for a short message that only announces the assistant's next step."""
 
 
 ANSWERED_BY = 10
@@ -158,7 +154,7 @@ def _recall_in_transaction(
 
 
 def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: bool) -> list[Document]:
-    """Lower messages that only ask or say nothing, and give a message the worth of a short reply that repeats it.
+    """Lower messages that only ask, and give a message the worth of a short reply that repeats it.
 
     With `of_user`, for a question about what the user said, a reply is also a repetition if it uses other words.
     """
@@ -172,9 +168,7 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
     for number, read in (index.read(unread) if unread else {}).items():
         said[place_of(number)] = read
     for place, hit in first.items():
-        if only_confirms(hit.text) or (hit.role == "assistant" and all(map(is_intent, sentences(hit.text)))):
-            said[place] = _raise_relevance(said[place], "tells nothing", (TELLS_NOTHING - 1) * said[place].relevance)
-        elif hit.role == "user" and not informative_sentences(hit.text):
+        if hit.role == "user" and not informative_sentences(hit.text):
             said[place] = _raise_relevance(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]

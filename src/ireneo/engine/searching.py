@@ -26,7 +26,6 @@ from ireneo.memories.ranking import (
     Postings,
     Question,
     RecallHit,
-    around_event,
     candidates,
     rank,
     term_weights,
@@ -251,7 +250,6 @@ def search_by_words(index: SearchIndex, question: Question, *, looked_at: int = 
     else:
         found, documents, postings = _search_visible(index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
-    question = around_event(question, passages)
     worth = sum(term_weights(question, postings, whole).values()) or 1.0
     return [
         replace(

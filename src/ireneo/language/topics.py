@@ -349,8 +349,7 @@ class Questions(Topic, frozen=True, kw_only=True):
     begging: Patterns = WORDS  # Phrases that address the one who is asked without asking about them
     when: Patterns = WORDS
     how_many: Patterns = WORDS
-    before: Row = ()
-    after: Row = ()  # It asks about what was before or after something, which follows
+    before: Row = ()  # It asks about what was before something, which follows
     past: Patterns = WORDS  # It asks about the past, which may differ from now
     newest: Patterns = WORDS  # It asks for the current or latest state
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer

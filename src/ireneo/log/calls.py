@@ -412,23 +412,6 @@ def without_reminders(text: str) -> str:
     return REMINDER.sub("", text) if "<system-reminder>" in text else text
 
 
-_CONFIRMS = lazy_re(
-    r"(?:the )?file \S+ has been (?:updated|created|edited|written|modified)(?: successfully)?[.!]?"
-    r"|(?:file|note|todo|plan|edit|change)s? (?:\w+ ){0,3}(?:created|updated|modified|written|saved|applied|deleted)"
-    r"(?: successfully)?(?: (?:at|to|in):? \S+)?[.!]?"
-    r"|successfully (?:created|updated|modified|wrote|written|saved|applied|deleted|replaced)(?: (?:text|file))*"
-    r"(?: (?:at|to|in))?:? ?\S*"
-    r"|(?:wrote|applied|replaced) \d+ (?:bytes|lines|edits?|changes?|occurrences?)(?: (?:at|to|in) \S+)?[.!]?"
-    r"|your command ran successfully and did not produce any output[.]?|\W*(?:ok|done|success|no output)\W*",
-    re.I,
-)
-
-
-def only_confirms(text: str) -> bool:
-    """Whether a tool's result says no more than that the call was done."""
-    return len(text) <= _OPENING and _CONFIRMS.fullmatch(text.strip()) is not None
-
-
 _OF_USER = lazy_re(
     r"<(?P<tag>bash-input|command-name|(?:bash|local-command)-std(?:out|err))>"
     r"(?P<text>(?:[^<]|<(?!/(?P=tag)>))*+)</(?P=tag)>"

@@ -13,17 +13,14 @@ from ireneo.log.message import BRIEF_TAG, MessageId, short, tagged_block
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record, objections, one_line, with_notes
 from ireneo.memories.scratchpad import Count, Pad, fit_pad, pad_text
-from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
 
-# Lessons for the beginning of a session, whatever it is about, chosen by what they are expected to save. Several errors
-# of one program share a line, so that its name isn't repeated.
+# Lessons for the beginning of a session, whatever it is about, chosen by what they are expected to save.
 
 
 LESSONS_HEADING = "## Lessons of earlier runs"
 LESSONS_SHARE = 0.7
 """The share of a brief that lessons take if other memories have something to say as well."""
-_HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
 
 
 def choose_lessons(
@@ -31,41 +28,22 @@ def choose_lessons(
 ) -> list[BriefLine]:
     """Choose the lessons that save most for their cost, within `room` tokens; the most valuable first."""
     left = room - count(LESSONS_HEADING) - 1
-    costs = [(each, count(_lesson_line([each])) + 1) for each in lessons if each.id not in without]
-    heads: set[str] = set()
+    costs = [(each, count(_lesson_line(each)) + 1) for each in lessons if each.id not in without]
     out: list[BriefLine] = []
-    for each, alone in sorted(costs, key=lambda one: (-one[0].score / one[1], one[0].id)):
-        head = _lesson_head(each)
-        cost = count(_more_lessons(each)) if head and head in heads else alone
+    for each, cost in sorted(costs, key=lambda one: (-one[0].score / one[1], one[0].id)):
         if cost <= left:
             left -= cost
-            heads.add(head)
             out.append(each)
     return sorted(out, key=lambda one: (-one.score, one.id))
 
 
 def written_lessons(lessons: Sequence[BriefLine]) -> list[str]:
     """The lines of these lessons."""
-    groups: dict[str, list[BriefLine]] = {}
-    for each in lessons:
-        groups.setdefault(_lesson_head(each) or each.id, []).append(each)
-    return [LESSONS_HEADING, *(_lesson_line(group) for group in groups.values())] if groups else []
+    return [LESSONS_HEADING, *map(_lesson_line, lessons)] if lessons else []
 
 
-def _lesson_line(group: Sequence[BriefLine]) -> str:
-    first = f"- {one_line(group[0].text).rstrip('.')} [{short(group[0].id)}]"
-    return first + "".join(_more_lessons(each) for each in group[1:])
-
-
-def _more_lessons(each: BriefLine) -> str:
-    found = _HEAD.match(each.text)
-    return f"; {found[2] if found else each.text} [{short(each.id)}]"
-
-
-def _lesson_head(each: BriefLine) -> str:
-    """The beginning of a line about an error that can be merged with others; empty if there is none."""
-    found = _HEAD.match(each.text)
-    return found[1] if found else ""
+def _lesson_line(each: BriefLine) -> str:
+    return f"- {one_line(each.text).rstrip('.')} [{short(each.id)}]"
 
 
 # Lines are chosen by value for cost over the whole brief, so no kind has a fixed share: the best of each kind comes

@@ -32,13 +32,7 @@ FRAME_WEIGHT = 0.5
 
 _ASKER = lazy_re(lambda: rf"\b{any_of(_SAYS.asker)}\b", re.I)
 _ANSWERER = lazy_re(lambda: rf"\b{any_of(_SAYS.answerer)}\b", re.I)
-_AROUND = lazy_re(
-    lambda: (
-        rf"\b(?:(?P<before>{any_of(_SAYS.before)})|{any_of(_SAYS.after)})\b\s+"
-        r"(?P<event>[^,.;:?!]{2,60})"
-    ),
-    re.I,
-)
+_BEFORE = lazy_re(lambda: rf"\b{any_of(_SAYS.before)}\s+[^,.;:?!]{{2}}", re.I)
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -52,10 +46,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """The role whose words are asked for, if speakers have no names: "I" is the user, "you" the assistant."""
     window: Window | None = None
     """The period that it names."""
-    direction: Literal["before", "after"] | None = None
-    """Whether it asks for the time before or after an event ("before the move"); None if neither."""
-    event: tuple[str, ...] = ()
-    """The terms of that event."""
     past: bool = False
     """Whether it asks what was once true ("used to", "originally", "before the move"), without naming a time."""
     of_now: bool = True
@@ -95,8 +85,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
     senses, beside = asked_attributes(text, counts, FRAME_WEIGHT)
     side = None if who else _asked_role(text)
-    direction, event = _event_in_question(text) if window is None else (None, ())
-    past = window is None and (direction == "before" or bool(_SAYS.past.search(text)))
+    past = window is None and bool(_BEFORE.search(text) or _SAYS.past.search(text))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     large = (name for found in _LARGE.findall(text) for name in terms(found))
     return Question(
@@ -104,8 +93,6 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         who=who,
         side=side,
         window=window,
-        direction=direction,
-        event=event,
         past=past,
         of_now=not past and not over,
         beside=beside,
@@ -154,15 +141,6 @@ def _asked_role(text: str) -> Literal["user", "assistant"] | None:
     return "user" if _ASKER.search(text) else None
 
 
-def _event_in_question(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
-    """Whether it asks about the time before or after an event, and the event's terms up to the end of the clause."""
-    found = _AROUND.search(text)
-    event = tuple(dict.fromkeys(terms(found["event"]))) if found else ()
-    if found is None or not event:
-        return None, ()
-    return ("before" if found["before"] else "after"), event
-
-
 @cache
 def _stop_terms(language: str) -> frozenset[str]:
     """Return the stop words of another language than English as terms of the index, which holds them."""
@@ -207,24 +185,6 @@ class Passage(Struct, frozen=True, kw_only=True):
     author: str | None = None
     at: datetime | None = None
     """When it was said, or when the event in it happened; aware."""
-
-
-def around_event(question: Question, passages: Sequence[Passage]) -> Question:
-    """Add the time before or after the event that the question names, if a passage mentions the event.
-
-    Of the passages with all of its words the earliest is used, since later ones look back on it.
-    """
-    if question.direction is None:
-        return question
-    event = set(question.event)
-    times = [each.at for each in passages if each.at is not None and event <= set(terms(each.text))]
-    if not times:
-        return question
-    at = min(times)
-    return replace(
-        question,
-        window=Window(since=None, until=at) if question.direction == "before" else Window(since=at, until=None),
-    )
 
 
 # The first look: from the lists of where the terms occur to the hundred places worth reading. No text is needed.

@@ -221,8 +221,8 @@ class Purpose:
         if named:
             score += NAMED
             why.append(named[0])
-        told = self._areas_of(read)
-        if self.areas and not told and shared.keys() <= self.names:
+        told = self._areas_of(read, _areas_by_answer_word())
+        if self.areas and shared.keys() <= self.names and not (told or self._areas_of(read, _areas_by_question_word())):
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
         if told.keys() <= _SAYS.personal and not (named or shared):
@@ -237,10 +237,10 @@ class Purpose:
     def _names_area(self, word: str) -> bool:
         return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
 
-    def _areas_of(self, read: Mapping[str, str]) -> dict[str, int]:
-        """The goal's areas in which a text states something, each with the number of its words."""
+    def _areas_of(self, read: Mapping[str, str], known: Mapping[str, frozenset[str]]) -> dict[str, int]:
+        """The goal's areas that words of a text belong to, as far as `known`, each with the number of its words."""
         told: dict[str, int] = {}
         for word in read.values():
-            for area in _areas_of_word(word, _areas_by_answer_word()) & self.areas:
+            for area in _areas_of_word(word, known) & self.areas:
                 told[area] = told.get(area, 0) + 1
         return told
