@@ -64,7 +64,7 @@ CAST_SHARE, CAST_TOKENS, LEAST_CAST = 0.1, 700, 40
 
 
 def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCache) -> ContextItem | None:
-    """The block with the cast and the place at which the newest messages begin; None if nothing is known."""
+    """The block with the cast; None if nothing is known."""
     told = mostly_model_written(story.nodes)
     share = TOLD_CAST if told else CAST_SHARE
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
@@ -176,7 +176,6 @@ class StoryTextCache:
         self.recalled = StoryRecords()
         self._block_texts: RecentValues[Sequence[str]] = RecentValues(TOLD)
         self._leaves: RecentValues[Summary] = RecentValues(OPEN)
-        self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
         self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
         self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
@@ -210,11 +209,6 @@ class StoryTextCache:
         edits = (note.id for note in options.by_hand)
         name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
         return self._joined.get(name, lambda: _joined_summary(nodes, options))
-
-    def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
-        """The threads open at the end of `nodes`, and how many were dropped."""
-        name = (cap, *(node.id for node in nodes))
-        return self._threads.get(name, lambda: open_threads(nodes, cap))
 
     def cast(self, nodes: Sequence[Summary]) -> KnownCast:
         """The cast after `nodes`."""
@@ -309,7 +303,7 @@ class StoryComposer:
         story = replace(grown, nodes=nodes)
         if not fits:
             story = with_recent(story, options, lambda messages, before: teller.leaf(messages, before, options))
-        threads, forgotten = standing_threads(story.known, options, teller.threads)
+        threads, forgotten = standing_threads(story.known, options)
         self._story = replace(story, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
         """The summaries that were made only for this context, so that its blocks can be opened."""
@@ -416,16 +410,12 @@ def _still_open(story: StoryState) -> tuple[Thread, ...]:
     return tuple(each for each in story.threads if each.id not in ends)
 
 
-def standing_threads(
-    texts: Sequence[Summary],
-    options: ContextOptions,
-    following: Callable[[Sequence[Summary], int], tuple[tuple[Thread, ...], int]] = open_threads,
-) -> tuple[tuple[Thread, ...], int]:
+def standing_threads(texts: Sequence[Summary], options: ContextOptions) -> tuple[tuple[Thread, ...], int]:
     """The threads open at the end of adjacent summaries and not released by hand, and how many were dropped.
 
-    A released thread is resolved, whatever the story says. `following` may return cached ones.
+    A released thread is resolved, whatever the story says.
     """
-    threads, forgotten = following(texts, settings(options.policy).open_threads)
+    threads, forgotten = open_threads(texts, settings(options.policy).open_threads)
     closed = {name for text in texts for name in text.threads.closed}
     return with_threads_by_hand(threads, closed, options.notes, options.policy.seen_by), forgotten
 
