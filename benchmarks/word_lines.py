@@ -1,6 +1,6 @@
 """Fit lines over words (`ireneo.language.word_lines`) to marked sentences, and tell what they are worth elsewhere.
 
-    python benchmarks/word_lines.py [salience|threads|kept] MARKED.jsonl … [--write FILE]
+    python benchmarks/word_lines.py [salience|kept] MARKED.jsonl … [--write FILE]
 
 A table of weights answers one question (`TABLES`). Each row of a file is a sentence with one answer:
 
@@ -77,7 +77,6 @@ class Question(Struct, frozen=True, kw_only=True):
 
 TABLES: Mapping[str, Question] = {
     "salience": Question(name="salience", fit="value", words=1.0, forms=1.0, alike=5.0, most=5_000),
-    "threads": Question(name="opens", fit="chance", words=0.125, forms=1.0, alike=0.13, stories=2, most=10_000),
     "kept": Question(name="worth", fit="chance", words=0.55, forms=5.0, least=4, stories=4, most=2_000),
 }
 

@@ -62,7 +62,7 @@ def test_speech_that_is_shortened_leaves_out_more_than_a_mark(told: list[tuple[s
 @given(told=told)
 def test_a_prompt_with_room_to_spare_shows_every_word(told: list[tuple[str, str]]) -> None:
     messages = messages_of(told)
-    prompt = StoryTask(StoryJob(offline=make_leaf(messages, (), STORY), messages=tuple(messages)), TOKENS).prompt
+    prompt = StoryTask(StoryJob(offline=make_leaf(messages, STORY), messages=tuple(messages)), TOKENS).prompt
     assert not MARK.search(prompt.user)
     assert not MARK.search(transcript(messages, 100_000, TOKENS))
 

@@ -206,18 +206,6 @@ async def test_another_answer_for_a_client_keeps_what_was_written_after_the_firs
     assert await kept() == (1, ["Ilse has a burned left hand."])
 
 
-async def test_what_was_resolved_by_hand_stays_so_where_the_rules_find_it_again(memory: ireneo.Memory) -> None:
-    debt = "Mara says: “I owe you forty crowns, Ilse, and I will pay them back by winter.”"
-    said = [*SAID[:20], debt, *SAID[20:]]
-    await imported(memory, said)
-    session = await memory.session("boat")
-    (found,) = [each for each in await session.threads() if "forty crowns" in each.text]
-    await session.resolve_thread(found.id, how="Paid in full.")
-    assert "No open thread any more, since:\\n- Paid in full." in shown(await session.context(1_500))
-    await imported(memory, [*said[:5], "Ilse lands on the island of cats instead.", *said[6:]])
-    assert not [each for each in await session.threads() if "forty crowns" in each.text]
-
-
 async def test_rules_end_nothing_that_was_written_by_hand(memory: ireneo.Memory) -> None:
     said = [*SAID[:40], "Mara says: “Here are the forty crowns, Ilse. We are even, my debt is paid.”", *SAID[40:]]
     await imported(memory, said)

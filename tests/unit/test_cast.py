@@ -31,7 +31,7 @@ def leaf(*lines: tuple[str, str]) -> Summary:
         Draft(role="user" if author else "assistant", parts=(Text(text=text, author=author or None),))
         for author, text in lines
     ]
-    return make_leaf(logged(drafts), (), POLICY)
+    return make_leaf(logged(drafts), POLICY)
 
 
 def told(*nodes: Summary) -> list[str]:
@@ -225,7 +225,6 @@ def test_beside_a_models_prose_only_players_and_other_names_are_told() -> None:
 NOVEL = Draft(role="user", parts=(Text(text="“Tom, I owe you forty crowns,” said Vera Holm. Vera Holm laughed."),))
 
 
-def test_of_a_novel_rules_tell_neither_threads_nor_who_is_who() -> None:
-    found = make_leaf(logged([NOVEL, NOVEL]), (), POLICY)
-    assert not found.threads.opened
+def test_of_a_novel_rules_do_not_tell_who_is_who() -> None:
+    found = make_leaf(logged([NOVEL, NOVEL]), POLICY)
     assert not found.lines("cast")

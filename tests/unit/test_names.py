@@ -102,7 +102,5 @@ PLAYED = (
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_of_a_storys_cast(name: str) -> None:
     drafts = [Draft(role="user", parts=(Text(text=text.replace("{}", name), author=who),)) for who, text in PLAYED]
-    lines = render_cast(
-        known_cast([make_leaf(logged(drafts), (), Policy(name="story", story=StorySettings()))]), 700, len
-    )
+    lines = render_cast(known_cast([make_leaf(logged(drafts), Policy(name="story", story=StorySettings()))]), 700, len)
     assert f"- {name}: the innkeeper" in lines

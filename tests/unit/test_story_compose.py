@@ -231,7 +231,6 @@ def test_the_messages_that_no_summary_covers_yet_are_told_and_no_words_twice() -
     context = ireneo.compact(played, 1_000, preset="story")
     blocks = [row.text for row in context.view if row.what == "summary"]
     assert len(blocks) == 2
-    assert any("father's boat" in pin.text for pin in context.pins)
     assert all(block.count("has not rung since the war") <= 1 for block in blocks)
 
 
@@ -246,22 +245,6 @@ def test_who_tells_of_themselves_by_name_plays_a_character() -> None:
 
     assert narrating("The storm breaks window {}, and glass falls on the map that lies there.") == {"Ilse"}
     assert narrating("Ilse shrugs and counts ship number {}. She pours the tea and looks away.") == set()
-
-
-def test_what_the_newest_messages_resolve_is_not_told_as_open() -> None:
-    promise = says("user", Text(text="I promise I'll buy your father's boat back before winter.", author="Mara"))
-    said = [promise, says("assistant", Text(text="Ilse takes the key. I will wait for it, Mara.", author="Ilse"))]
-    for number in range(120):
-        said.append(says("user", Text(text=f"I look at ship {number} and wonder who sails it.", author="Mara")))
-        said.append(says("assistant", Text(text=f"Ilse nods. It is old, number {number}.", author="Ilse")))
-    with ireneo.sync.open(":memory:", preset="story") as memory:
-        session = memory.session("play")
-        session.append(said)
-        assert "father's boat" in " ".join(pin.text for pin in session.context(1_000).pins)
-        assert [thread.who for thread in session.threads()] == ["Mara"]
-        session.append([says("assistant", Text(text="You kept your promise, Mara.", author="Ilse"))])
-        assert "father's boat" not in " ".join(pin.text for pin in session.context(1_000).pins)
-        assert not session.threads()
 
 
 def test_what_a_play_tells_beside_its_speech_stands_in_no_quotation_marks() -> None:

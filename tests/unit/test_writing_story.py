@@ -447,19 +447,10 @@ def test_an_invented_thread_is_struck(invented: Mapping[str, str]) -> None:
     assert written.text.writing.struck == 1
 
 
-def test_the_threads_by_rules_stand_where_a_model_gives_none() -> None:
-    same = thread("promise", "I will go to the court at Easterby. I swear it, Holm.", "Vera", "Holm", 5, weight=1.7)
-    sure = thread("wound", "Holm's sister hanged for want of that letter.", "Holm", "Vera", 3, weight=1.5)
-    offline = record(threads=ThreadChanges(opened=(sure, same), closed=(OWED.id,), forgotten=2))
-    job = replace(JOB, offline=offline)
-    none = wrote({**GOOD, "opened": []}, job=job)[0].text.threads
-    assert [each.text[:12] for each in none.opened] == ["Holm's siste", "I will go to"]
-    threads = wrote(GOOD, job=job)[0].text.threads
+def test_what_a_model_was_shown_as_open_and_did_not_call_resolved_stays_open() -> None:
+    threads = wrote(GOOD)[0].text.threads
     assert [each.text[:12] for each in threads.opened] == ["Vera swore t", "Holm loaded "]
-    assert threads.opened[0].weight == 1.7
-    # What the model was shown as open and did not call resolved stays open.
     assert threads.closed == (WHERE.id,)
-    assert threads.forgotten == 2
 
 
 # Deeper summaries

@@ -6,7 +6,7 @@ leaf, and a provider's cache remains valid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -47,14 +47,13 @@ from ireneo.log.calls import atoms
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, escape_tags, is_called, short
 from ireneo.summaries.by_hand import canon_lines, is_within, with_edits, with_threads_by_hand
 from ireneo.summaries.cast import KnownCast, known_cast, render_cast, render_players
-from ireneo.summaries.find_threads import closed_since
 from ireneo.summaries.overview import is_narrow, shown_overview
 from ireneo.summaries.pins import constraints
 from ireneo.summaries.policy import Policy, explain_whole
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings, story_strategy
 from ireneo.summaries.story_path import LEAST_LIVE, StoryPath, StoryRecords, StoryState, UncoveredMessages, open_threads
-from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, ThreadEnd, ThreadId, anchor, header
+from ireneo.summaries.summary import RecentValues, Summary, SummaryId, Thread, anchor, header
 from ireneo.summaries.threads import thread_lines
 
 CANON_SHARE = 0.15
@@ -80,10 +79,8 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCach
 
 
 THREADS_SHARE = 0.12
-"""The share of a context for open threads, if rules found them."""
+"""The share of a context for open threads, if no model wrote the past that mentions them."""
 HEADING = "Open threads, word for word:"
-HEADING_FOUND = "Left open, word for word, some of it perhaps done since:"
-"""The heading for threads found by rules, which miss most deeds that end a thread."""
 
 
 def story_pins(
@@ -110,7 +107,7 @@ def story_pins(
     if not (lines or facts):
         return pins
     parts = ["\n".join(facts), pins.text.removeprefix(PINS_TAG).strip() if pins else ""]
-    parts.append("\n".join([HEADING if told else HEADING_FOUND, *lines]) if lines else "")
+    parts.append("\n".join([HEADING, *lines]) if lines else "")
     text = f"{PINS_TAG} " + "\n\n".join(filter(None, parts))
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
@@ -198,11 +195,11 @@ class StoryTextCache:
 
         return self._block_texts.get(name, told)
 
-    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], options: ContextOptions) -> Summary:
-        """Write the leaf over `messages`, at whose start the threads `before` are open."""
+    def leaf(self, messages: Sequence[Message], options: ContextOptions) -> Summary:
+        """Write the leaf over `messages`."""
         policy = options.policy
-        name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
-        return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
+        name = (messages[0].id, messages[-1].id, policy.summarizer)
+        return self._leaves.get(name, lambda: make_leaf(messages, policy))
 
     def join(self, nodes: Sequence[Summary], options: ContextOptions) -> Summary:
         """Cover adjacent `nodes` by a summary that is not canonical."""
@@ -245,14 +242,12 @@ def _in_steps(fresh: Sequence[Message], steps: int, policy: Policy) -> Sequence[
     return fresh[:edge]
 
 
-def with_recent(
-    grown: StoryState, options: ContextOptions, leaf: Callable[[Sequence[Message], Sequence[Thread]], Summary]
-) -> StoryState:
-    """Add a `leaf` over the newest messages that have none, in whole parts; none where a model told the past."""
+def _with_recent(grown: StoryState, options: ContextOptions, teller: StoryTextCache) -> StoryState:
+    """Add a leaf over the newest messages that have none, in whole parts; none where a model told the past."""
     first = _in_steps(grown.fresh, PARTS, options.policy)
     if not first or mostly_model_written(grown.nodes):
         return grown
-    return replace(grown, recent=leaf(first, open_threads(grown.nodes, settings(options.policy).open_threads)[0]))
+    return replace(grown, recent=teller.leaf(first, options))
 
 
 def _with_tail(
@@ -302,8 +297,8 @@ class StoryComposer:
         """How many messages should be summarised but aren't."""
         story = replace(grown, nodes=nodes)
         if not fits:
-            story = with_recent(story, options, lambda messages, before: teller.leaf(messages, before, options))
-        threads, forgotten = standing_threads(story.known, options)
+            story = _with_recent(story, options, teller)
+        threads, forgotten = standing_threads(nodes, options)
         self._story = replace(story, threads=threads, forgotten=forgotten)
         self.passing: list[Summary] = []
         """The summaries that were made only for this context, so that its blocks can be opened."""
@@ -381,33 +376,9 @@ def overview_room(path: StoryPath, options: ContextOptions) -> int:
 def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
     """The summaries and newest messages of a path, from which constraints are read, and the open threads."""
     grown = path.grow(0)
-    story = as_known(grown, path.reader.texts(grown.nodes), options)
+    texts = path.reader.texts(grown.nodes)
     fresh = grown.fresh if is_answered(grown.fresh) else ()
-    return (*grown.system, *story.nodes, *fresh), _still_open(story)
-
-
-def as_known(grown: StoryState, texts: Sequence[Summary], options: ContextOptions) -> StoryState:
-    """The story with the `texts` of its summaries, its newest messages read by rules, and its open threads."""
-    story = with_recent(
-        replace(grown, nodes=tuple(texts)),
-        options,
-        lambda messages, before: make_leaf(messages, before, options.policy),
-    )
-    return replace(story, threads=standing_threads(story.known, options)[0])
-
-
-def threads_ended_since(story: StoryState) -> Mapping[ThreadId, ThreadEnd]:
-    """The open threads that the newest messages resolve, according to rules, with their ends.
-
-    A model closes its own threads with the summary of these messages.
-    """
-    known = story.threads and not mostly_model_written(story.nodes)
-    return closed_since(story.threads, story.unread) if known else {}
-
-
-def _still_open(story: StoryState) -> tuple[Thread, ...]:
-    ends = threads_ended_since(story)
-    return tuple(each for each in story.threads if each.id not in ends)
+    return (*grown.system, *texts, *fresh), standing_threads(texts, options)[0]
 
 
 def standing_threads(texts: Sequence[Summary], options: ContextOptions) -> tuple[tuple[Thread, ...], int]:
@@ -431,7 +402,6 @@ def compose_story(story: StoryState, options: ContextOptions, teller: StoryTextC
         return compose_items(
             [*first, *_past_blocks(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)]
         )
-    story = replace(story, threads=_still_open(story))
     unsaid: tuple[Message, ...] = ()
     while True:
         shown = _within_budget(story, options, teller, unsaid)
@@ -513,9 +483,9 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
 
 def _whole_story(story: StoryState, options: ContextOptions) -> Summary:
     """One summary of the whole path, for a budget that allows nothing else."""
-    parts = [make_leaf(story.system, (), options.policy)] if story.system else []
+    parts = [make_leaf(story.system, options.policy)] if story.system else []
     parts += story.nodes
-    parts += [make_leaf(story.fresh, story.threads, options.policy)] if story.fresh else []
+    parts += [make_leaf(story.fresh, options.policy)] if story.fresh else []
     return _joined_summary(parts, options)
 
 
@@ -685,7 +655,7 @@ def _open_blocks(
     """One block of the newest messages before `start`; empty if there are none."""
     if not start:
         return []
-    leaf = teller.leaf(story.fresh[:start], story.threads, options)
+    leaf = teller.leaf(story.fresh[:start], options)
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     leaf = with_edits(leaf, options.by_hand)

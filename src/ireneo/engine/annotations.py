@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import as_known, standing_threads, story_notes, threads_ended_since
+from ireneo.context.story import standing_threads, story_notes
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary
@@ -26,7 +26,7 @@ from ireneo.summaries.pins import constraints, split_pins_and_releases, valid_pi
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
-from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, ThreadId, thread_id
+from ireneo.summaries.summary import Line, Summary, Thread, ThreadEnd, thread_id
 from ireneo.summaries.work import WorkPath, recorded_text
 
 SHOWN = 60
@@ -223,23 +223,17 @@ def list_threads(
     # The narrowest context shows the newest leaf first.
     path = StoryPath(reader, policy, budget=1)
     grown = path.grow(0)
-    story = as_known(grown, reader.texts(grown.nodes), options)
-    since = threads_ended_since(story)
-    still = [each for each in story.threads if each.id not in since]
+    still = standing_threads(reader.texts(grown.nodes), options)[0]
     out += [_thread_row(each, notes) for each in still]
     if resolved:
         leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
-        out += _resolved_threads(
-            [*leaves, *([story.recent] if story.recent else [])], notes, {each.id for each in still}, since
-        )
+        out += _resolved_threads(leaves, notes, {each.id for each in still})
     return out
 
 
-def _resolved_threads(
-    leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str], since: Mapping[ThreadId, ThreadEnd]
-) -> list[StoryThread]:
-    """The resolved threads, as their leaves opened them; `since` are the ends that no leaf has yet."""
-    ends: dict[str, ThreadEnd | None] = dict(since.items())
+def _resolved_threads(leaves: Sequence[Summary], notes: Sequence[Annotation], still: set[str]) -> list[StoryThread]:
+    """The resolved threads, as their leaves opened them."""
+    ends: dict[str, ThreadEnd | None] = {}
     for leaf in leaves:
         ends.update(dict.fromkeys(leaf.threads.closed))
         ends.update((end.id, end) for end in leaf.threads.ends)

@@ -379,26 +379,18 @@ def _space_characters(text: str) -> str:
     return _DENSE.sub(r" \g<0> ", text)
 
 
-# The outcome for threads, by what a model says and what rules found.
-#
-# A model is better than rules at distinguishing a promise from a figure of speech. So if its reply is trusted, only its
-# threads are kept; if it gives none, those by rules. A thread that it was shown and did not resolve
-# remains open: carrying a thread too long costs a line, but one that is closed too early is gone.
+# The threads that a model opens and ends. One that it was shown and did not resolve remains open: carrying a thread too
+# long costs a line, but one that is closed too early is gone.
 
 TOLD_WEIGHT = 1.5
-"""The weight of a model's thread of average worth; those of rules have 1."""
+"""The weight of a thread of average worth."""
 ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
 """Two threads are the same if they share this part of the shorter one's words; different kinds must share more."""
 _kind_words = cached_data(lambda: content_words(" ".join(topic(Threads).kind_words)))
-_NO_ID = ThreadId("")
 
 
 def settle_threads(
-    said: Sequence[ThreadSaid],
-    resolved: Sequence[str],
-    shown: Sequence[Thread],
-    offline: ThreadChanges,
-    finder: PassageFinder,
+    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], finder: PassageFinder
 ) -> tuple[ThreadChanges, list[str]]:
     """Settle the threads that a model `said` a stretch opens, and `resolved` among those `shown` as open.
 
@@ -407,26 +399,15 @@ def settle_threads(
     left_out: list[str] = []
     opened: list[Thread] = []
     for each in said:
-        thread = _make_thread(each, offline, finder)
+        thread = _make_thread(each, finder)
         if any(_is_same_thread(thread, other) for other in shown):
             left_out.append(f"The thread “{thread.text}” is open already.")
         elif not any(_is_same_thread(thread, other) for other in opened):
             opened.append(thread)
-    if not said:
-        opened = list(offline.opened)
     ends, unknown = _match_resolved(resolved, shown, finder)
     left_out += [f"No open thread is called {name!r}." for name in unknown]
-    seen = {thread.id for thread in shown}
-    closed = [*ends, *(name for name in offline.closed if name not in seen)]
-    known = {end.id: end for end in offline.ends if end.id in closed}
-    known.update((name, end) for name, end in ends.items() if end is not None)
-    changes = ThreadChanges(
-        opened=tuple(sorted(opened, key=lambda thread: thread.position)),
-        closed=tuple(closed),
-        forgotten=offline.forgotten,
-        ends=tuple(known.values()),
-    )
-    return changes, left_out
+    opened.sort(key=lambda thread: thread.position)
+    return ThreadChanges(opened=tuple(opened), closed=tuple(ends), ends=tuple(filter(None, ends.values()))), left_out
 
 
 def _is_same_thread(one: Thread, other: Thread) -> bool:
@@ -447,20 +428,23 @@ def _is_same_thread(one: Thread, other: Thread) -> bool:
     return len(left & right) >= needed * min(len(left), len(right))
 
 
-def _make_thread(said: ThreadSaid, offline: ThreadChanges, finder: PassageFinder) -> Thread:
+def _make_thread(said: ThreadSaid, finder: PassageFinder) -> Thread:
     text, who, whom = (" ".join(each.split()) for each in (said.text, said.who, said.whom))
     rests = finder.supporting(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None
-    position = rests[0].position if rests else 0
     # With twice the worth it is kept before a newer one, since there is very little room for threads.
     weight = TOLD_WEIGHT * (min(max(said.worth, 1), MAX_WORTH) / WORTH) ** 2
     kind: ThreadKind = next(each for each in get_args(ThreadKind) if each == said.kind)
-    found = Thread(id=_NO_ID, kind=kind, text=text, who=who, whom=whom, weight=weight)
-    # Rules know exactly where they found it.
-    known = next((other for other in offline.opened if other.source and _is_same_thread(found, other)), None)
-    if known is not None:
-        source, position, weight = known.source, known.position, max(weight, known.weight)
-    return replace(found, id=thread_id(kind, text, source), position=position, source=source, weight=weight)
+    return Thread(
+        id=thread_id(kind, text, source),
+        kind=kind,
+        text=text,
+        who=who,
+        whom=whom,
+        weight=weight,
+        position=rests[0].position if rests else 0,
+        source=source,
+    )
 
 
 def _match_resolved(

@@ -436,9 +436,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
             return (text,), ()
         threads, left_out = job.offline.threads, list[str]()
         if not job.is_deep:
-            threads, left_out = settle_threads(
-                judged.threads, judged.reply.resolved, self._shown, job.offline.threads, self._judge.finder
-            )
+            threads, left_out = settle_threads(judged.threads, judged.reply.resolved, self._shown, self._judge.finder)
         text = replace(
             text,
             sections=_sections(job, self._judge, judged.sentences, self._judge.supported_names(judged.reply)),

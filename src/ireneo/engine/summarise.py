@@ -354,15 +354,7 @@ def _story_stretch(
 
 
 def _open_before(before: Sequence[Summary], summary: Summary, options: ContextOptions) -> tuple[Thread, ...]:
-    """The threads that are open after the texts `before` a summary.
-
-    If models wrote most of the texts, threads found by rules are ignored.
-    """
-    if mostly_model_written(before):
-        before = [
-            each if is_model_written(each) else replace(each, threads=replace(each.threads, opened=()))
-            for each in before
-        ]
+    """The threads that are open after the texts `before` a summary."""
     threads, _ = open_threads(before, OPEN_THREADS)
     # Annotations written by hand before it, on any path.
     earlier = [note for note in options.notes if note.at_position < summary.first_position]
@@ -572,7 +564,7 @@ def _tail_job(tx: Transaction, key: SessionKey, tail: Summary, options: ContextO
     messages = _messages_heard(tx, key, tail, tail.first_position, options.policy)
     before, leaves = _summaries_before(tx, key, tail, options, voice)
     opened = _open_before(leaves or before, tail, options)
-    leaf = make_leaf(messages, opened, options.policy)
+    leaf = make_leaf(messages, options.policy)
     played = [(each.player, each.full or each.name) for each in known_cast([tail]).people if each.player]
     return StoryJob(
         offline=replace(leaf, depth=OVERVIEW_DEPTH, summarizer=tail.summarizer),

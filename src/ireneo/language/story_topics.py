@@ -2,55 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from ireneo.language.files import Patterns
 from ireneo.language.topics import BARE, WORD_BEGINS, WORD_ENDS, WORDS, Row, Set, Topic
 
 
-class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What opens a thread of a story.
-
-    In its pattern, the groups `who` and `whom` match the two parties: "I" and "we" are the speaker, "you" is the
-    hearer, a name is a name, and any other word is nobody in particular.
-    """
-
-    kind: str
-    # A match contains one word of each set: `|` separates words, `&` sets
-    words: str
-    pattern: str
-    says: int = 0  # How many content words the sentence needs besides those of the cue
-    narrated: bool = True  # Whether it also opens a thread in narration, not only in speech
-    rated: bool = False  # Whether the model over the words of an English sentence has to agree
-
-
-class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What resolves a thread of some kinds."""
-
-    kinds: str
-    words: str
-    pattern: str
-    # Whether speaker and hearer suffice to identify the thread, if only one thread fits
-    by_people: bool = False
-    death: bool = False  # Whether it reports a death; the group `who` is the name
-
-
 class Threads(Topic, frozen=True, kw_only=True):
-    """How promises, debts, quests, secrets and the other threads of a story are opened and resolved."""
+    """What is said in the open threads of a story."""
 
-    opens: tuple[Opening, ...] = ()
-    ends: tuple[Ending, ...] = ()
-    conjunctions: Set = frozenset()  # Before a clause from which a long sentence may be shown
-    speaker: Set = frozenset()
-    hearer: Set = frozenset()
-    nobody: Set = frozenset()  # Words for the speaker, the hearer, and nobody in particular
-    denies: Patterns = Patterns(r"\b{} (?:\w+ ){0,2}$")  # Right before a cue: negation
-    undone: Patterns = WORDS  # Before a verb: the act is intended, wished or feared, not done
     kind_words: Set = frozenset()  # Words that many threads of a kind share, whatever they are about
-    # Verbs of violence: a thread with one of them is over once that person is dead
-    lethal: Set = frozenset()
-    idle: Set = frozenset()  # Verbs of speech and thought, which are no deeds
-    empty: Set = frozenset()  # Function words besides the stop list
 
 
 class Cast(Topic, frozen=True, kw_only=True):
@@ -97,6 +56,7 @@ class Turns(Topic, frozen=True, kw_only=True):
     table: Patterns = Patterns(r"\b{}\b", 0)  # Words about the game and the show
     laughter: Patterns = BARE
     show: Patterns = Patterns(r"\b{}\b", 0)  # Words about a show: what is said near them is addressed to its audience
+    hearer: Set = frozenset()  # Words for who is spoken to, which a recap seldom has
     points_back: Patterns = WORD_ENDS  # At the beginning: it says little without the sentence before it
     first_person: Patterns = Patterns(r"\b{}\b", 0)  # First-person pronouns; case-sensitive
     empty_signs: Row = ()  # Characters that are no part of a name

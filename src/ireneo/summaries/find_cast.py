@@ -21,7 +21,7 @@ from ireneo.language.words import letters
 from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
 from ireneo.summaries.cast import FATES, LEAF_LINES, cast_section, person_line
-from ireneo.summaries.speech import VoicedTexts, narrators
+from ireneo.summaries.speech import narrators, spoken_texts, tagged_speaker
 from ireneo.summaries.story_names import key_words, names_in
 from ireneo.summaries.summary import Line, Section
 from ireneo.summaries.tell_story import sentences
@@ -123,8 +123,7 @@ class _CastFindings:
 
 def find_cast(messages: Sequence[Message]) -> Section | None:
     """Return the section "cast" of a leaf over `messages`; None if nobody is found."""
-    heard = VoicedTexts(messages)
-    told = list(_sentences(heard, narrators(messages)))
+    told = list(_sentences(messages))
     for each, names in zip(told, names_in([each.text for each in told]), strict=True):
         plain = (name for name in names if not ("'s " in name or "’s " in name or _SHORTENED.search(name)))
         each.names = tuple(dict.fromkeys(_with_title(name, each.text) for name in plain))
@@ -132,7 +131,7 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
     before: _CastSentence | None = None
     for each in told:
         _count_uses(each, before, found)
-        _statements(each, before if before and before.place == each.place else None, heard, found)
+        _statements(each, before if before and before.place == each.place else None, found)
         before = each
     _read_answers(told, found)
     people = [
@@ -147,10 +146,11 @@ def authors(author: str) -> list[str]:
     return [name.strip() for name in _SPLIT_AUTHORS.split(author) if name.strip()]
 
 
-def _sentences(heard: VoicedTexts, telling: frozenset[str]) -> Iterator[_CastSentence]:
+def _sentences(messages: Sequence[Message]) -> Iterator[_CastSentence]:
+    telling = narrators(messages)
     jests = bool(telling - {""})
-    for place, (author, text) in enumerate(zip(heard.authors, heard.texts, strict=True)):
-        message = heard.message(place)
+    for place, (message, part) in enumerate(spoken_texts(messages)):
+        author, text = part.author or "", part.text
         for sentence, _ in sentences(text):
             yield _CastSentence(
                 text=sentence,
@@ -230,7 +230,7 @@ def _is_addressed(text: str, name: str) -> bool:
 # Explicit statements about somebody.
 
 
-def _statements(each: _CastSentence, before: _CastSentence | None, heard: VoicedTexts, found: _CastFindings) -> None:
+def _statements(each: _CastSentence, before: _CastSentence | None, found: _CastFindings) -> None:
     if len(each.text) > LONGEST_SENTENCE or not (each.names or (before and before.names)):
         return
     speakers = authors(each.author)
@@ -248,7 +248,7 @@ def _statements(each: _CastSentence, before: _CastSentence | None, heard: Voiced
         found.fact("is", name, what, each, SURE if sure else 1)
     _record_fates(each, found)
     if not each.words.isdisjoint(_SAYS.called):
-        _record_aliases(each, heard, found)
+        _record_aliases(each, found)
 
 
 def _record_fates(each: _CastSentence, found: _CastFindings) -> None:
@@ -269,12 +269,12 @@ def _is_certain(text: str, match: re.Match[str]) -> bool:
     return not _SAYS.not_so.search(text, start, stop.end() if stop else len(text))
 
 
-def _record_aliases(each: _CastSentence, heard: VoicedTexts, found: _CastFindings) -> None:
+def _record_aliases(each: _CastSentence, found: _CastFindings) -> None:
     match = _alias().search(each.text)
     subject = _matched_name(match, "x", each) if match else ""
     if match is None and not (each.narrated and each.author) and (each.author or each.quoted):
         match = _own_alias().search(each.text)
-        subject = heard.voiced(each.place).speaker
+        subject = each.author or tagged_speaker(each.said)
     if match and subject and _is_certain(each.text, match):
         other = _matched_name(match, "y", each)
         if other and key_words(subject) != key_words(other):

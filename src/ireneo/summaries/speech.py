@@ -1,26 +1,18 @@
-"""Speakers in a story: its texts with speaker and hearer, its sentences, and its recaps."""
+"""Speakers in a story: who says its texts, who narrates, and what recaps it."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-
-from msgspec import Struct
+from collections.abc import Sequence
 
 from ireneo.language.files import CAPITAL, any_of, topic
-from ireneo.language.story_topics import Threads, Turns
+from ireneo.language.story_topics import Turns
 from ireneo.language.topics import Speech
-from ireneo.language.words import letters, sentence_breaks
-from ireneo.log.message import Message, MessageId, Text
+from ireneo.language.words import sentence_breaks
+from ireneo.log.message import Message, Text
 from ireneo.patterns import lazy_re
 
 _TURNS = topic(Turns)
-
-NEXT = 2
-"""How many messages are searched for the continuation of what somebody said."""
-NEAR = 4
-"""How many messages before and after a line are searched for its hearer."""
 
 _TAG = lazy_re(
     lambda: (
@@ -28,7 +20,6 @@ _TAG = lazy_re(
         rf"|(?P<before>{_person_pattern()})\s+{any_of(topic(Speech).said)}\b)"
     )
 )
-_QUOTES = str.maketrans("“”«»", '""""')
 WORDS = lazy_re(r"\w+")
 _WORD = lazy_re(r"\w+(?:['’]\w+)?")
 _MARKS = '"“”„«»「『'
@@ -42,118 +33,18 @@ def _person_pattern() -> str:
     return rf"(?:{any_of(topic(Speech).titles)}\.? )?{CAPITAL}[\w’-]+(?: {CAPITAL}[\w’-]+)?"
 
 
-class VoicedText(Struct, frozen=True, kw_only=True):
-    """The text of a message in one voice."""
-
-    text: str
-    speaker: str
-    """Empty if unknown."""
-    hearer: str
-    """Empty if unknown."""
-    authored: bool
-    """Whether the text has an author, so that it is a line by one speaker, not prose with quoted dialogue."""
-    position: int
-    source: MessageId
-    narrated: bool = False
-    """Whether its author narrates, and seldom speaks about themselves."""
-
-    def is_speech(self, place: int) -> bool:
-        """Whether offset `place` is speech: everywhere in a line, and between quotation marks in prose."""
-        return self.authored or self.text.translate(_QUOTES).count('"', 0, place) % 2 == 1
+def spoken_texts(messages: Sequence[Message]) -> list[tuple[Message, Text]]:
+    """Return the texts that users and assistants wrote in a stretch of a story, with their messages."""
+    return [
+        (message, part)
+        for message in messages
+        if message.role in ("user", "assistant") and message.draft.origin == "spoken"
+        for part in message.parts
+        if isinstance(part, Text)
+    ]
 
 
-class Sentence(Struct, frozen=True, kw_only=True):
-    """A sentence, and the sentence before it in the same text."""
-
-    voiced: VoicedText
-    start: int
-    end: int
-    before: int
-    """The start of the sentence before it; equal to `start` for the first."""
-
-    @property
-    def text(self) -> str:
-        """The sentence, verbatim."""
-        return self.voiced.text[self.start : self.end]
-
-    @property
-    def with_before(self) -> str:
-        """The sentence with the sentence before it, verbatim."""
-        return self.voiced.text[self.before : self.end]
-
-
-class VoicedTexts:
-    """The texts that users and assistants wrote in a stretch of a story."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._rows = [
-            (message, part)
-            for message in messages
-            if message.role in ("user", "assistant") and message.draft.origin == "spoken"
-            for part in message.parts
-            if isinstance(part, Text)
-        ]
-        self.authors = [part.author or "" for _, part in self._rows]
-        self._names = {author.split()[0].casefold(): author for author in set(self.authors) if author.split()}
-        self.texts = [part.text for _, part in self._rows]
-        self.narrators = narrators(messages)
-
-    def message(self, place: int) -> Message:
-        """Return the message of the text at `place`."""
-        return self._rows[place][0]
-
-    def recap_spans(self) -> dict[int, Span]:
-        """Return the spans of recaps, by the places of their texts."""
-        found = find_recaps(list({message.id: message for message, _ in self._rows}.values()))
-        number: Counter[str] = Counter()
-        out: dict[int, Span] = {}
-        for place, (message, _) in enumerate(self._rows):
-            if span := found.get((message.id, number[message.id])):
-                out[place] = span
-            number[message.id] += 1
-        return out
-
-    def voiced(self, place: int) -> VoicedText:
-        """Return the text at `place` with its speaker and hearer."""
-        message, part = self._rows[place]
-        hearer = ""
-        if part.author:
-            hearer = _addressed_author(part.text, part.author, self._names) or _other_author(self.authors, place)
-        return VoicedText(
-            text=part.text,
-            speaker=part.author or _tagged_speaker(part.text),
-            hearer=hearer,
-            authored=part.author is not None,
-            position=message.position,
-            source=message.id,
-            narrated=part.author in self.narrators,
-        )
-
-    def next_sentence(self, place: int, end: int) -> str:
-        """Return the sentence after offset `end` of the text at `place`, or the first of its speaker's next text.
-
-        Empty if nothing follows nearby.
-        """
-        rest = self.texts[place][end:].strip()
-        if not rest:
-            own = self.authors[place]
-            near = range(place + 1, min(place + 1 + NEXT, len(self.texts)))
-            rest = next((self.texts[each].strip() for each in near if self.authors[each] == own), "")
-        cut = next((end for end, _ in sentence_breaks(rest)), len(rest))
-        return rest[:cut]
-
-
-def sentences(voiced: VoicedText) -> Iterator[Sentence]:
-    """Yield the sentences of a text in order, with their offsets."""
-    before = start = 0
-    for end, following in [*sentence_breaks(voiced.text), (len(voiced.text), len(voiced.text))]:
-        if voiced.text[start:end].strip():
-            yield Sentence(voiced=voiced, start=start, end=end, before=before)
-            before = start
-        start = following
-
-
-def _tagged_speaker(text: str) -> str:
+def tagged_speaker(text: str) -> str:
     """Return the only speaker that a paragraph of prose names (“said Holm”); empty if there are several or none."""
     if not any(mark in text for mark in '"”»'):
         return ""
@@ -161,19 +52,6 @@ def _tagged_speaker(text: str) -> str:
         name for each in _TAG.finditer(text) if (name := each["after"] or each["before"]) not in topic(Speech).pronouns
     }
     return found.pop() if len(found) == 1 else ""
-
-
-def _addressed_author(text: str, author: str | None, names: dict[str, str]) -> str:
-    """Return the author whom a line addresses by name; empty if there is none."""
-    words = [word for word in re.findall(r"[^\W\d_]+", text) if word[0].isupper()] if len(text) < 400 else []
-    return next((names[low] for word in words if (low := word.casefold()) in names and names[low] != author), "")
-
-
-def _other_author(authors: Sequence[str], place: int) -> str:
-    """Return the only other author who speaks near a line; empty if several do, since any of them may be meant."""
-    near = authors[max(0, place - NEAR) : place + 1 + NEAR]
-    others = {name for name in near if name not in ("", authors[place])}
-    return others.pop() if len(others) == 1 else ""
 
 
 def texts_by_author(message: Message) -> Sequence[tuple[str, str]]:
@@ -224,32 +102,6 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
         if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6 and not plays:
             out.add(most)
     return frozenset(out)
-
-
-FEW = 2
-"""With at most this many speakers nobody is taken for a player."""
-NAMED_AS = 6
-"""An author whom others name less than once for this many of the author's texts is a player, not a character."""
-BROKEN = 0.015
-"""From this share of texts that break off or note a sound on, they were spoken."""
-PLAYERS = 0.5
-"""From this share of texts by players on, among those not by narrators. Others seldom name players."""
-_BREAKS = lazy_re(r"--|[—–]\W*$|[(\[][a-z ]{3,20}[)\]]")
-
-
-def is_spoken_play(heard: VoicedTexts) -> bool:
-    """Whether several players spoke the texts at a table, instead of authors writing as their characters.
-
-    Players switch between themselves and their characters in one sentence, so the signs of a thread in a written story
-    don't work there.
-    """
-    said = Counter(author for author in heard.authors if author)
-    if len(said) <= FEW or sum(_BREAKS.search(text) is not None for text in heard.texts) < BROKEN * len(heard.texts):
-        return False
-    named = Counter(word for text in heard.texts for word in set(letters(text)) if word[:1].isupper())
-    others = [author for author in said if author not in heard.narrators]
-    players = [author for author in others if named[author.split()[0].capitalize()] * NAMED_AS < said[author]]
-    return sum(said[author] for author in players) >= PLAYERS * max(sum(said[author] for author in others), 1)
 
 
 def speaker_label(author: str, message: Message, two_roles: bool) -> str:
@@ -356,7 +208,7 @@ def _continued_recap(text: str, *, broken: bool, ended: bool) -> Span | None:
     if end < MIN_FURTHER or _SPEECH.match(text):
         return None
     words = WORDS.findall(text[:end].lower())
-    spoken_to = sum(word in topic(Threads).hearer for word in words)
+    spoken_to = sum(word in _TURNS.hearer for word in words)
     most = SPOKEN_TO * len(words) / (2 if ended else 1)
     return (0, end) if ends or broken or spoken_to < most else None
 

@@ -12,7 +12,6 @@ from ireneo.log.calls import atoms
 from ireneo.log.message import Message, messages_without_recalled
 from ireneo.summaries.cast import DEEP_LINES, cast_section
 from ireneo.summaries.find_cast import find_cast
-from ireneo.summaries.find_threads import find_threads
 from ireneo.summaries.pins import constraints, valid_pins
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.speech import is_prose
@@ -25,8 +24,6 @@ from ireneo.summaries.summary import (
     Strategy,
     Summary,
     SummaryLevel,
-    Thread,
-    ThreadChanges,
     anchor,
 )
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
@@ -209,19 +206,14 @@ def is_answered(messages: Sequence[Message]) -> bool:
     return any(message.role == "assistant" for message in messages)
 
 
-def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
-    """Write the leaf over `messages`; `before` are the threads open at its start."""
+def make_leaf(messages: Sequence[Message], policy: Policy) -> Summary:
+    """Write the leaf over `messages`."""
     first, last = messages[0], messages[-1]
     heard = messages_without_recalled(messages)
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
     bound = _constraint_sections(messages) if is_answered(messages) else []
-    # In a novel, counts don't show who matters, and nearly every sentence would be an open thread.
-    prose = is_prose(heard)
-    cast = None if prose else find_cast(heard)
-    threads = ThreadChanges() if prose else find_threads(heard, before)
-    pinned = [line.text for section in bound for line in section.lines]
-    # What is pinned is no thread as well.
-    opened = tuple(each for each in threads.opened if not any(text in each.text for text in pinned))
+    # In a novel, counts don't show who matters.
+    cast = None if is_prose(heard) else find_cast(heard)
     return Summary(
         id=anchor("story", first.id, last.id, policy.summarizer),
         level="story",
@@ -236,7 +228,6 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
         sections=(*told, *([cast] if cast else []), *bound),
         leaves=1,
         retellings=1,
-        threads=replace(threads, opened=opened),
     )
 
 

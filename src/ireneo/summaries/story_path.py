@@ -84,7 +84,7 @@ class StoryState(Struct, frozen=True, kw_only=True):
     behind: int
     """Messages that are due to be summarised but are not."""
     recent: Summary | None = None
-    """What the newest messages without a leaf say of cast and threads, in whole parts of a leaf."""
+    """What the newest messages without a leaf say of the cast, in whole parts of a leaf."""
     threads: tuple[Thread, ...] = ()
     """The threads that are open now."""
     forgotten: int = 0
@@ -92,13 +92,8 @@ class StoryState(Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> tuple[Summary, ...]:
-        """The summaries that know the cast and the threads."""
+        """The summaries that know the cast."""
         return (*self.nodes, self.recent) if self.recent else self.nodes
-
-    @property
-    def unread(self) -> tuple[Message, ...]:
-        """The newest messages that none of these covers."""
-        return self.fresh[self.recent.messages :] if self.recent else self.fresh
 
 
 class _NewLeaves(Struct, frozen=True, kw_only=True):
@@ -355,8 +350,7 @@ class StoryPath:
                 break
             if made is None:
                 written += 1
-                before, _ = open_threads(row, self._settings.open_threads)
-                made = make_leaf(leaf, before, self._policy)
+                made = make_leaf(leaf, self._policy)
             passed += 1
             self._push(row, made)
         due = [message for leaf in planned.leaves[passed:] for message in leaf]
