@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
+from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say
 
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.engine.story_judging import MAX_WORDS, count_words, weighted_sentences
