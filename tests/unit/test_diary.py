@@ -71,7 +71,7 @@ def test_an_entry_tells_approaches_with_outcomes_what_worked_what_failed_and_the
         "it passed after editing `cells.py`."
     ]
     assert entry.pattern == ""
-    assert (entry.author, entry.task_type) == ("structure", "fix a failing test")
+    assert entry.author == "structure"
 
 
 def test_every_line_names_messages_that_show_it() -> None:

@@ -276,7 +276,7 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project in here]
-        goal = Goal(cue.goal, runs, [content_of(each.text) for each in told], cue.task_type.strip())
+        goal = Goal(cue.goal, runs, [content_of(each.text) for each in told])
         # Lessons that normally only the guard shows are shown if the goal names the file or the call itself.
         beside = [each for each in records if each not in told]
         told += [each for each in beside if _names_trigger(goal, observed.get(each.cue, ()))]

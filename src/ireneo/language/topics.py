@@ -607,19 +607,9 @@ class Outcomes(Topic, frozen=True, kw_only=True):
     often: Patterns = WORDS  # It says how often something happens
 
 
-class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How goals of one type of task are worded."""
-
-    name: str
-    begins: Row = ()  # At the beginning of such a goal, after fillers such as “can you please”
-    says: Row = ()  # Anywhere in it
-
-
 class Tasks(Topic, frozen=True, kw_only=True):
     """What people ask an agent for."""
 
-    types: tuple[TaskType, ...] = ()
-    fillers: Patterns = Patterns(r"^(?:{}\b[\s,:;.!-]*)+")  # Filler words before the verb of a request
     agrees: Set = frozenset()  # Words of messages that only let the agent go on
     # At the beginning of a message: it answers a question of the agent
     answers: Patterns = Patterns(r"^(?:{}|(?:\W*\d\W*|[a-d])(?:\b|$))")

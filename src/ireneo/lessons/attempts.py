@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from ireneo.grounding.claims import has_instruction
-from ireneo.language.files import any_of, cached_data, topic
+from ireneo.language.files import topic
 from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
@@ -572,77 +572,4 @@ def _close_attempt(tried: _OpenAttempt, course: TaskCalls, costs: Sequence[Cost]
         by=by,
         instead=instead,
         cost=sum_costs(costs[at] for at in tried.step_indexes),
-    )
-
-
-class WorkDone(Struct, frozen=True, kw_only=True):
-    """The work done for a task, as far as it indicates the type."""
-
-    changed: bool
-    """A file was changed."""
-    tests: bool
-    """Only tests were changed."""
-    documents: bool
-    """Only documents were changed."""
-    calls: bool
-    """There were calls."""
-    files: bool
-    """There were calls that work on a project: files, commands, searches."""
-
-
-_FITS: dict[str, Callable[[WorkDone], bool]] = {
-    "refactor": lambda done: done.changed,
-    "fix a bug": lambda done: done.changed,
-    "add a feature": lambda done: done.changed,
-    "explore": lambda done: done.files and not done.changed,
-    "answer a question": lambda done: not done.calls,
-}
-"""Conditions of some types of tasks."""
-
-
-class _Rule(NamedTuple):
-    name: str
-    begins: re.Pattern[str]
-    says: re.Pattern[str]
-
-
-@cached_data
-def _rules() -> tuple[_Rule, ...]:
-    """The types of tasks, each with patterns of its goals in all languages; the first that fits is the type."""
-    known, rules = topic(Tasks).types, []
-    for name in dict.fromkeys(row.name for row in known):
-        rows = [row for row in known if row.name == name]
-        begins = any_of(text for row in rows for text in row.begins)
-        says = any_of(text for row in rows for text in row.says)
-        rules.append(_Rule(name, lazy_re(rf"{begins}(?!\w)", re.I), lazy_re(says, re.I)))
-    return tuple(rules)
-
-
-def task_type(task: Task) -> str:
-    """The type of `task` in a few words; empty if it is unknown."""
-    return type_of(task.goal, _work_done(task))
-
-
-def type_of(goal: str, done: WorkDone) -> str:
-    """The type of a task, by the wording of its goal and by the work done."""
-    wish = topic(Tasks).fillers.sub("", goal) or goal
-    worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
-    named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")
-    if named == "add a feature" and (done.tests or done.documents):
-        return "write tests" if done.tests else "write documents"
-    return named
-
-
-_TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
-_DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
-
-
-def _work_done(task: Task) -> WorkDone:
-    files = [step.action.subject for step in task.steps if step.action.kind in CHANGES and not step.failed]
-    return WorkDone(
-        changed=bool(files),
-        tests=bool(files) and all(_TEST.search(file) for file in files),
-        documents=bool(files) and all(_DOCUMENT.search(file) for file in files),
-        calls=bool(task.steps),
-        files=any(step.action.kind not in ("use", "ask", "plan") for step in task.steps),
     )

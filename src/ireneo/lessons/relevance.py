@@ -52,7 +52,6 @@ class PastTask(Struct, frozen=True, kw_only=True):
     """A task of a past run: its goal, and the commands that were run for it."""
 
     session: str
-    task_type: str
     words: frozenset[str]
     commands: frozenset[str]
     """The commands in backticks in its diary."""
@@ -61,11 +60,8 @@ class PastTask(Struct, frozen=True, kw_only=True):
 class Goal:
     """A goal, compared with the past tasks and lessons of its project."""
 
-    def __init__(
-        self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content], task_type: str = ""
-    ) -> None:
+    def __init__(self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content]) -> None:
         """Weigh words by how many goals and lessons of the project contain them."""
-        self._type = task_type
         self._tasks = [task for run in runs for task in _tasks_of(run)]
         # A repeated goal does not make its words more common.
         said = [*{each.words for each in self._tasks}, *(each.words for each in lessons)]
@@ -118,7 +114,7 @@ class Goal:
     def _similarity(self, task: PastTask) -> float:
         shared = self._words & task.words
         if sum(map(self._is_specific, shared)) < LEAST_SHARED:
-            return LIKE if self._type and task.task_type == self._type else 0.0
+            return 0.0
         return self._total_weight(shared) / math.sqrt(
             (self._total_weight(self._words) or 1.0) * (self._total_weight(task.words) or 1.0)
         )
@@ -176,7 +172,6 @@ def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:
         codes = {code for line in entry.lines for code in _CODE.findall(line.text)}
         yield PastTask(
             session=run.session,
-            task_type=entry.task_type,
             words=frozenset(terms(entry.goal)),
             commands=frozenset(map(_command, codes)),
         )

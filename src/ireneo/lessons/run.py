@@ -271,7 +271,6 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     """The message that states the goal."""
     last: MessageId
     """The last message of the task."""
-    task_type: str = ""
     attempted: tuple[DiaryLine, ...] = ()
     """The approaches in order, each with its outcome."""
     worked: tuple[DiaryLine, ...] = ()
@@ -289,7 +288,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "28"
+LEARNER = "29"
 """The version of the rules of learning: after a change all runs are learned from again."""
 
 

@@ -27,7 +27,6 @@ from ireneo.lessons.attempts import (
     describe_call,
     describe_changes,
     error_quoted,
-    task_type,
 )
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
@@ -485,7 +484,6 @@ def with_agent_notes(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryE
         goal=next((each.goal for each in reversed(written) if each.goal), frame.goal),
         opening=frame.opening,
         last=frame.last,
-        task_type=frame.task_type,
         attempted=as_diary_lines(each.tried for each in written),
         worked=as_diary_lines(each.worked for each in written),
         failed=as_diary_lines(each.failed for each in written),
@@ -637,7 +635,7 @@ def _empty_entry(task: Task, room: int) -> DiaryEntry:
     goal = "" if has_instruction(task.goal) else clip(task.goal, shown)
     if goal.count("`") % 2:
         goal = goal.replace("`", "")
-    return DiaryEntry(goal=goal, opening=task.opening, last=task.last, task_type=task_type(task))
+    return DiaryEntry(goal=goal, opening=task.opening, last=task.last)
 
 
 def _lines_for_empty_sections(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
