@@ -250,6 +250,18 @@ async def test_many_that_she_did_not_hear_hide_none_that_she_heard(memory: irene
     assert heard.text in await texts(memory, "Whom does the keeper owe?", viewpoint="Vera")
 
 
+async def test_a_memory_of_many_messages_is_recalled_by_whoever_heard_them_all(memory: ireneo.Memory) -> None:
+    session = await memory.session("lighthouse")
+    told = [said(f"Night {number}: the lamp burns.", author="Vera", present=("Odo",)) for number in range(130)]
+    ids = (await session.append([*told, said("The lamp is sold.", author="Odo", present=("Mira",))])).ids
+    nights = await memory.remember("The lamp burned every night.", messages=ids[:-1], session="lighthouse")
+    sale = await memory.remember("The lamp burned, and then it was sold.", messages=ids, session="lighthouse")
+    heard = await texts(memory, "Did the lamp of the lighthouse burn every night?", viewpoint="Odo")
+    assert {nights.record.text, sale.record.text} <= set(heard)
+    assert sale.record.text not in await texts(memory, "Did the lamp burn every night?", viewpoint="Vera")
+    assert nights.record.text in await texts(memory, "Did the lamp burn every night?", viewpoint="Vera")
+
+
 PLAY = (
     ("GM", "You come to the mill of Low Barrow. Dorn, what do you do?"),
     ("Petra", "I knock. I'm playing Dorn Ashby, the old miller, for those who just joined."),

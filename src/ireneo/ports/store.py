@@ -296,7 +296,7 @@ class LogPort(Protocol):
         """
 
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read the messages whose id starts with one of `ids`, or whose source id equals one; at most 100.
+        """Read the messages whose id starts with one of `ids`, or whose source id equals one; at most 100 for each.
 
         They are returned once each, in the order of `ids`; those with one prefix by id, those with one source id by
         position.

@@ -413,11 +413,9 @@ class SqlLog(Port, LogPort):
         for name in ids if session is not None else ():
             rows = self._db(key.space).rows("find_by_id", key=session, prefix=name, limit=FOUND_AT_MOST)
             rows += self._db(key.space).rows("find_by_source", key=session, source_id=name, limit=FOUND_AT_MOST)
-            for message in map(read_message, rows):
+            for message in map(read_message, rows[:FOUND_AT_MOST]):
                 found.setdefault(message.id, message)
-            if len(found) >= FOUND_AT_MOST:
-                break
-        return list(found.values())[:FOUND_AT_MOST]
+        return list(found.values())
 
     @reads
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
