@@ -288,7 +288,11 @@ class LogChecks:
         """A search by id that matches more returns only a hundred messages."""
         messages = store.write(tell, numbered(130))
         expect(len(store.log.find(KEY, ["m_"])), 100, "the number found by one beginning")
-        expect(len(store.log.find(KEY, [message.id for message in messages])), len(messages), "the number found by as many ids")
+        expect(
+            len(store.log.find(KEY, [message.id for message in messages])),
+            len(messages),
+            "the number found by as many ids",
+        )
 
     def a_session_is_made_once(self, store: Place) -> None:
         """Creating a session says whether it is new; a second time changes nothing."""
