@@ -61,4 +61,4 @@ def test_a_ruling_gives_way_to_its_contrary_of_a_later_session(tmp_path: Path) -
 def test_a_refusal_is_no_lesson_of_a_failure(tmp_path: Path) -> None:
     refused = [Ran("bin/release --all", REFUSED, failed=True)] * 3
     (lesson,) = lessons_of(tmp_path, [claude_log(f"r{day}", refused, day=day) for day in range(3)])
-    assert lesson["lesson"] == "Ask the user before you run `release`: it was refused."
+    assert lesson["lesson"] == "Ask the user before you run `release`."

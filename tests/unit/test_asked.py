@@ -103,7 +103,7 @@ def test_a_command_that_was_refused_in_two_runs_is_asked_for_first() -> None:
     seen = [one for n in range(2) for one in refused_commands(of_sync(f"run{n}", REFUSED)) if one.held]
     assert is_worth_a_lesson(seen)
     assert not is_worth_a_lesson(seen[:1])
-    assert seen[0].text == "Ask the user before you run `ledger sync`: it was refused."
+    assert seen[0].text == "Ask the user before you run `ledger sync`."
     assert seen[0].trigger == Trigger(command="ledger sync")
 
 

@@ -226,7 +226,7 @@ def test_checkouts_of_one_project_have_one_page() -> None:
 
 
 def test_a_check_that_fails_where_the_tests_pass_stands_among_the_commands() -> None:
-    check = "Before it is done, run `make lint` too: `make test` passes where it fails."
+    check = "Before it is done, run `make lint` too, not only `make test`."
     told = replace(a_lesson(check, way_out=""), cue="<passes> make lint")
     assert page_section(told) == "Commands"
     assert [name for name, _ in instructions([told])[0].parts] == ["Commands"]

@@ -64,9 +64,7 @@ PASSED = [run("make test", "ok")]
 def test_a_check_that_fails_on_what_the_tests_passed_is_told_after_one_run() -> None:
     calls = [run("make test", "ok"), run(LINT, UNUSED, failed=True)]
     seen = [one for n in range(2) for one in only("<passes>", *calls, session=f"run{n}")]
-    assert [each.text for each in seen] == [
-        "Before it is done, run `make lint` too: `make test` passes where it fails."
-    ] * 2
+    assert [each.text for each in seen] == ["Before it is done, run `make lint` too, not only `make test`."] * 2
     assert is_worth_a_lesson(seen[:1])
 
 
@@ -76,9 +74,7 @@ def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
     checked = [one for n in range(2) for one in only("<passes>", *PASSED, other, session=f"run{n}")]
     told = [learned(linted), learned(checked)]
     (merged,) = merge_checks([each for each in told if each is not None])
-    assert merged.text == (
-        "Before it is done, run `make lint` and `golangci-lint` too: `make test` passes where they fail."
-    )
+    assert merged.text == ("Before it is done, run `make lint` and `golangci-lint` too, not only `make test`.")
 
 
 def test_a_check_that_fails_after_a_change_tells_nothing_of_the_tests_before_it() -> None:

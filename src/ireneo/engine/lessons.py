@@ -38,7 +38,7 @@ from ireneo.lessons.lessons import (
 )
 from ireneo.lessons.observe import ASKED, ENDS_IN, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import FileStatements, content_of, first_occurrences, says_the_same
-from ireneo.lessons.rulings import generality_rank, merge_rulings
+from ireneo.lessons.rulings import generality_rank, is_instruction, merge_rulings
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -61,7 +61,6 @@ from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.pins import STRONG
 
 MOST_SOURCES = 12
 """How many passages are quoted for a lesson at most; passages of its latest runs come first."""
@@ -444,9 +443,8 @@ def _is_worth_a_line(lesson: Lesson, since: datetime | None, offered: Collection
     if lesson.reviewed:
         return True
     part = page_section(lesson)
-    if part == "Rules" and lesson.seen <= 1 and (lesson.is_ruling and generality_rank(lesson.lesson) < STRONG):
-        # What was said once, and neither lasts nor is about how all work is done, may concern its task only.
-        return False
+    if lesson.is_ruling and lesson.seen <= 1 and not is_instruction(lesson.lesson):
+        return False  # It may concern its task only.
     if part == "Commands" and lesson.category == "factual":
         return not all(code in offered for code in content_of(lesson.lesson).codes)
     return part != "Traps" or gives_instruction(lesson)

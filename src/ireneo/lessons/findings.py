@@ -197,7 +197,7 @@ def _checks_beyond_tests(material: RunMaterial, run: Sequence[TriedCall]) -> Ite
 def _check_observation(material: RunMaterial, passed: TriedCall, failed: TriedCall) -> Observation:
     messages = {message.id: message for message in material.messages}
     sources = cited_sources((*passed.step.sources, *failed.step.sources), messages)
-    text = f"Before it is done, run `{failed.shown}` too: `{passed.shown}` passes where it fails."
+    text = f"Before it is done, run `{failed.shown}` too, not only `{passed.shown}`."
     return Observation(
         cue=f"{PASSES}{cue_part(failed.program)}",
         category="failure",

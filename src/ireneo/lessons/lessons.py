@@ -393,7 +393,7 @@ def merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
 
 
 ASKED_CHECKS = f"{ASKED}checks"
-_RUN_TOO = lazy_re(r"Before it is done, run (?P<failing>`[^`]+`) too: (?P<passing>`[^`]+`) passes where it fails\.")
+_RUN_TOO = lazy_re(r"Before it is done, run (?P<failing>`[^`]+`) too, not only (?P<passing>`[^`]+`)\.")
 
 
 def merge_checks(records: Sequence[Record]) -> list[Record]:
@@ -431,7 +431,7 @@ def _passing_tests(record: Record) -> str:
 def _merge_check_group(group: Sequence[Record]) -> Record:
     failing = [found["failing"] for each in group if (found := _RUN_TOO.fullmatch(each.text))]
     several = f"{', '.join(failing[:-1])} and {failing[-1]}"
-    text = f"Before it is done, run {several} too: {_passing_tests(group[0])} passes where they fail."
+    text = f"Before it is done, run {several} too, not only {_passing_tests(group[0])}."
     return replace(_with_evidence(group[0], group[1:]), text=text)
 
 

@@ -132,6 +132,12 @@ def generality_rank(text: str) -> float:
     return max(map(binding_strength, own_words(text)), default=0.0) + bool(_SAYS.process.search(text))
 
 
+def is_instruction(ruling: str) -> bool:
+    """Whether a ruling may stand among a project's instructions though it was said once: for any work, or a ban."""
+    wide = forbids(ruling) or is_about_all_work(ruling)
+    return "?" not in ruling and (wide or max(map(binding_strength, own_words(ruling)), default=0.0) >= STANDING)
+
+
 def is_about_all_work(ruling: str) -> bool:
     """Whether a ruling is about what all work on a project includes, such as its commits, and not about one place.
 

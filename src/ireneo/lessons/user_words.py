@@ -199,7 +199,7 @@ def refused_commands(material: RunMaterial) -> list[Observation]:
     for name, calls in tried.items():
         refused = [step for step in calls if step.result is not None and was_refused(step.result.text)]
         sources = cited_sources((one for step in refused for one in step.sources), messages)
-        text = f"Ask the user before you run `{name}`: it was refused."
+        text = f"Ask the user before you run `{name}`."
         told = is_supported(text, sources, messages)
         out.append(
             Observation(
