@@ -34,6 +34,8 @@ from valid_cuts import path_of, sessions
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 EVERY = 10
+SUMMARISER = 0.2
+"""The price of a token that a summariser reads: a smaller model of the same provider."""
 """Recall is measured before every tenth call, and at each rebuild."""
 FEWEST = 5
 """Places where the agent goes on to use fewer names than this are not measured."""
@@ -103,7 +105,7 @@ async def bill(method: Method, run: Run, setting: Setting, recall: Recall, place
         out.tokens.append(sum(costs))
         read = 0 if gone else sum(costs[:common])
         out.billed += read * setting.prices.read + (sum(costs) - read) * setting.prices.write
-        out.summarised += prompt.summarised * setting.prices.summariser
+        out.summarised += prompt.summarised * SUMMARISER
         # The last message may yet be joined by what follows it; that is no rebuild.
         rebuilt = common < len(before) - 1
         out.rebuilds += rebuilt
@@ -254,7 +256,7 @@ def main() -> None:
     thinking = "with" if setting.thinking else "without"
     print(
         f"{len(files)} sessions of over {given.least:,} tokens, budget {setting.budget:,}, low mark {setting.low:,};"
-        f" prices: a read {named.read}, a write {named.write}, a summariser {named.summariser};"
+        f" prices: a read {named.read}, a write {named.write}, a summariser {SUMMARISER};"
         f" format {setting.format}, {thinking} thinking; the model's output is not billed.\n"
         f"billed: share of the whole history's bill; FRR there: recall at each rebuild;"
         f" FRR: before every {EVERY}th call from where the path is over the budget"

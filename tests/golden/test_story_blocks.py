@@ -51,7 +51,7 @@ def test_blocks_of_a_story_read_as_they_did(name: str, room: int) -> None:
 def test_an_overview_reads_as_one_text_and_loses_what_is_worth_least(name: str, room: int) -> None:
     lines = tuple(Line(text=text, weight=worth, position=place) for place, (text, worth) in enumerate(ACCOUNT))
     record = story_record(story()[:20], [Section(name="story", lines=lines)], depth=0, retellings=2)
-    writing = Writing(prompt="story-overview-1/third", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
+    writing = Writing(prompt="story-overview-1/third", model="m", tokens_in=1, tokens_out=1, supported=1)
     (text,) = tell_blocks([replace(record, writing=writing)], room, quarters)
     path = FOLDER / f"{name}.txt"
     if os.environ.get("REGENERATE"):

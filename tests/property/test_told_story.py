@@ -19,7 +19,7 @@ from ireneo.context.story_blocks import (
 )
 from ireneo.summaries.summary import Line, Section, Summary, SummaryId, Writing
 
-WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
+WRITING = Writing(prompt="story-2/third", model="m", tokens_in=1, tokens_out=1, supported=1.0)
 _WORTHS = st.lists(st.integers(1, 10), min_size=1, max_size=12)
 _LEAVES = st.lists(_WORTHS, min_size=1, max_size=16)
 

@@ -184,7 +184,7 @@ async def test_what_may_overlap_is_no_fault(store: Store, memory: Memory) -> Non
         folded = replace(deeper([one, two]), depth=1)
         tx.summaries.put(KEY, [one, folded])
         # A text by a model is paid for, and its parts are made again under the same names.
-        writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
+        writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1)
         summarizer = f"story-1/third/{SUMMARIZER}"
         text = replace(
             leaf(m[50:55]),

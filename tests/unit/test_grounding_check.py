@@ -5,14 +5,11 @@ from __future__ import annotations
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import (
     SourceIndex,
-    artifact_recall,
     check_text,
-    missing_artifacts,
     source_texts,
     supported_rate,
 )
 from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text, chain
-from ireneo.summaries.outcomes import critical_names
 
 
 def said(role: Role, text: str, origin: Origin = "spoken") -> Draft:
@@ -64,36 +61,3 @@ def test_another_tools_compaction_is_no_evidence() -> None:
         [],
         [TextClaim("identifier", "kafka_topic")],
     ]
-
-
-def test_what_must_not_be_lost() -> None:
-    kept = critical_names(WORK)
-    assert set(kept) == {
-        "Ledger.flush",
-        "docs/api.md",
-        "/srv/pkg/ledger.go",
-        "flush_once",
-        "golint ./...",
-        "pytest tests/test_b.py",
-        "LedgerError",
-        "exit status 3",
-        "test_seven",
-    }
-    assert kept[0] == "/srv/pkg/ledger.go"
-    assert kept[-1] == "flush_once"
-    assert len(critical_names(WORK, limit=3)) == 3
-
-
-def test_what_was_got_over_is_not_critical() -> None:
-    assert not any("make test" in each or "TestFlushOnce" in each for each in critical_names(WORK))
-
-
-def test_what_a_text_has_lost() -> None:
-    kept = critical_names(WORK)
-    text = (
-        "`Ledger.flush` now calls flush_once in ledger.go; api.md is as it was. pytest test_b.py fails: "
-        "LedgerError in test_seven (exit 3)."
-    )
-    assert missing_artifacts(kept, text) == ["golint ./..."]
-    assert artifact_recall(kept, text) == 1 - 1 / len(kept)
-    assert artifact_recall([], "") == 1.0

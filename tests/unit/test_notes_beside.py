@@ -36,7 +36,7 @@ def block(*notes: str) -> Summary:
         note = read_note(text)
         assert note is not None
         lines.append((note.section, line_of(note, note.at[0], note.at[-1], [MESSAGES[place].id for place in note.at])))
-    writing = Writing(prompt="notes", model="m", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0)
+    writing = Writing(prompt="notes", model="m", tokens_in=0, tokens_out=0, supported=1.0)
     return replace(bare, sections=tuple(note_sections(bare, lines, lambda _: True)), writing=writing)
 
 

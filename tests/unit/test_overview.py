@@ -194,9 +194,7 @@ def node(first: int, leaves: int, tokens: int = 1_000) -> Summary:
 def overview(leaves: int, budget: int, disputes: Sequence[str] = ()) -> Summary:
     from ireneo.summaries.summary import Writing
 
-    writing = Writing(
-        prompt=PROMPT, model="m", tokens_in=1, tokens_out=1, supported=1, recall=1, disputes=tuple(disputes)
-    )
+    writing = Writing(prompt=PROMPT, model="m", tokens_in=1, tokens_out=1, supported=1, disputes=tuple(disputes))
     return replace(node(0, leaves), summarizer=overview_summarizer("x", budget), writing=writing)
 
 

@@ -12,7 +12,7 @@ from ireneo.summaries.story import story_strategy
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing, header, render
 from ireneo.summaries.tell_story import tell_leaf
 
-WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
+WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0)
 
 
 def words(text: str) -> int:

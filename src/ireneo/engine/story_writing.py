@@ -370,11 +370,6 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
         """The question."""
         return self._prompt
 
-    @property
-    def critical(self) -> Sequence[str]:
-        """The names of the offline text that are shown."""
-        return self.job.names[:NAMES_SHOWN]
-
     def parse(self, reply: AnyStoryReply) -> StoryReply:
         """Return the reply itself; an overview opens and resolves nothing."""
         return reply if isinstance(reply, StoryReply) else StoryReply(text=reply.text, names=reply.names)
@@ -414,7 +409,6 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
                 threads = [self._judge.with_character_name(each) for each in opened]
             struck += len(answer.opened) - len(threads)
         return _JudgedStory(
-            kept=[each.text for each in kept],
             complaints=self._judge.faults(answer),
             struck=struck,
             trusted=trusted,

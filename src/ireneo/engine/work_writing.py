@@ -49,7 +49,7 @@ from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, note_sections, read_note
-from ireneo.summaries.outcomes import critical_names, last_outcomes
+from ireneo.summaries.outcomes import last_outcomes
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
@@ -388,11 +388,6 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         )
         return _limit_answer(prompt, NOTES, job.words)
 
-    @property
-    def critical(self) -> Sequence[str]:
-        """The artifacts of the messages that must not be lost."""
-        return critical_names(self.job.messages)
-
     def parse(self, reply: NotesReply) -> list[Located]:
         """Parse the notes of a reply and locate their sources; other lines are kept as refused."""
         lines = [line for text in reply.notes for line in text.splitlines() if line.strip()]
@@ -455,7 +450,6 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         trusted = bool(kept) and not foreign and lost <= MAX_STRUCK * len(answer)
         notes = tuple(kept) if trusted else ()
         return NotesJudged(
-            kept=[each.statement.text for each in notes],
             complaints=tuple(complaints),
             struck=struck,
             trusted=trusted,

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from ireneo.context.shorten import divide_room, shorten
 from ireneo.engine.context import text_id, text_summarizer
 from ireneo.errors import ModelError
-from ireneo.grounding.evidence import artifact_recall
 from ireneo.language.topics import Voice
 from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
@@ -56,8 +55,6 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
 class Judged(Struct, frozen=True, kw_only=True):
     """The rest of an answer after checking."""
 
-    kept: Sequence[str]
-    """The statements that passed the check, in their order."""
     complaints: tuple[str, ...]
     """The faults of the answer, one sentence each."""
     struck: int
@@ -81,11 +78,6 @@ class WritingTask(ABC, Generic[R, A, J]):
     @abstractmethod
     def prompt(self) -> Prompt:
         """The question."""
-
-    @property
-    @abstractmethod
-    def critical(self) -> Sequence[str]:
-        """The names in the sources that must not be lost."""
 
     @abstractmethod
     def parse(self, reply: R) -> A:
@@ -155,7 +147,6 @@ def writing_record(
         tokens_in=sum(each.tokens_in for each in usage),
         tokens_out=sum(each.tokens_out for each in usage),
         supported=round(task.supported_share(first), 4),
-        recall=round(artifact_recall(task.critical, " ".join(judged.kept)), 4),
         repaired=len(usage) > 1,
         trusted=judged.trusted,
         struck=judged.struck,

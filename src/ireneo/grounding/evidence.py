@@ -728,34 +728,3 @@ def supported_rate(text: str, evidence: SourceIndex) -> float:
     """Return the share of the claims of `text` that `evidence` supports; 1 if there are none."""
     made = claims(text)
     return sum(evidence.supports(claim) for claim in made) / len(made) if made else 1.0
-
-
-def missing_artifacts(critical: Sequence[str], text: str) -> list[str]:
-    """List the `critical` artifacts that `text` doesn't mention.
-
-    A file is mentioned by its last part, a command by its program and most of its words, an error by its name.
-    """
-    kept = " ".join(_artifact_words(text))
-    return [artifact for artifact in critical if not _is_mentioned(artifact, kept)]
-
-
-def artifact_recall(critical: Sequence[str], text: str) -> float:
-    """Return the share of the `critical` artifacts that `text` mentions; 1 if there are none."""
-    return 1.0 - len(missing_artifacts(critical, text)) / len(critical) if critical else 1.0
-
-
-def _artifact_words(text: str) -> list[str]:
-    return re.findall(r"(?<![\w.-])[\w.-]*\w", strip_markdown(normalise_text(text)))
-
-
-def _is_mentioned(artifact: str, kept: str) -> bool:
-    if " " not in artifact:
-        return _has_word(artifact.rstrip("/").rsplit("/", 1)[-1], kept)
-    words = [word.rsplit("/", 1)[-1] for word in _artifact_words(artifact)]
-    if not words or not _has_word(words[0], kept):
-        return not words
-    return sum(_has_word(word, kept) for word in words) * 3 >= len(words) * 2
-
-
-def _has_word(name: str, kept: str) -> bool:
-    return bool(re.search(rf"(?<![\w]){re.escape(name)}(?!\w)", kept))

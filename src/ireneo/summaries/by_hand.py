@@ -155,9 +155,7 @@ def _replace_text(summary: Summary, note: Annotation) -> Summary:
     for line in summary.lines("artifacts"):
         kept = tuple(mention for mention in line.names if mention.name.casefold() in note.text.casefold())
         names += [replace(line, names=kept)] if kept else []
-    written = Writing(
-        prompt=BY_WHOM, model="", tokens_in=0, tokens_out=0, supported=1.0, recall=1.0, disputes=tuple(note.answers)
-    )
+    written = Writing(prompt=BY_WHOM, model="", tokens_in=0, tokens_out=0, supported=1.0, disputes=tuple(note.answers))
     sections = [each for each in _with_story_lines(summary, _sentence_lines(note)) if each.name != "artifacts"]
     sections += [Section(name="artifacts", lines=tuple(names))] if names else []
     return replace(summary, sections=tuple(sections), writing=written, edits=(note.id,))

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.grounding.check import LastOutcome
-from ireneo.grounding.claims import artifacts, claims
 from ireneo.log.calls import known_failed, was_interrupted, was_refused, without_reminders
-from ireneo.log.message import Message, without_recalled
+from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outputs import error_lines, surviving_lines
 from ireneo.summaries.own_words import without_form
@@ -437,49 +436,3 @@ _TEST = lazy_re(
 def failing_tests(output: str) -> list[str]:
     """The tests that a test runner's output names as failing, each once."""
     return list(dict.fromkeys(next(group for group in found if group) for found in _TEST.findall(output)))
-
-
-MAX_CRITICAL = 24
-"""The maximum number of names that a text must not lose; no summary has room for more."""
-MOST_ERRORS, MOST_TESTS = 2, 6
-"""Most errors, and failing tests, of one command among the critical names."""
-_OF_FAILURE = lazy_re(
-    r"\b(?i:exit(?:ed)?(?: with)?(?: code| status)?) [1-9]\d{0,2}\b|\b[A-Z]\w*(?:Error|Exception)\b"
-    r"|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b"
-)
-_CODE_NAME = lazy_re(r"[_A-Z]")
-# Changes, failures and things that the user named are more important than other written text.
-_CHANGED, _FAILING, _USER, _WRITTEN = 10.0, 9.0, 8.0, 1.0
-
-
-def critical_names(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str]:
-    """The names in `messages` that a text about them must not lose, the most important first.
-
-    These are the changed files, the commands that last failed with their errors and tests, the names that the user
-    mentioned, and those that the agent wrote in its edits.
-    """
-    worth: dict[str, float] = {}
-
-    def add_names(names: Iterable[str], weight: float) -> None:
-        for name in dict.fromkeys(names):
-            worth[name] = worth.get(name, 0.0) + weight
-
-    failed: dict[str, Step] = {}
-    for message in messages:
-        if message.role == "user" and message.draft.origin == "spoken":
-            named = (each for each in claims(without_recalled(message.text)) if len(each.text) > 2)
-            add_names((each.text for each in named if each.kind in ("path", "identifier", "error")), _USER)
-    for step in steps(messages):
-        if step.failed:
-            failed[approach_of_step(step)] = step
-            continue
-        failed.pop(approach_of_step(step), None)
-        if step.action.kind in CHANGES:
-            known = {*artifacts(step.action.removed)}
-            new = (name for name in artifacts(step.action.added) if name not in known and "/" not in name)
-            add_names([step.action.subject], _CHANGED)
-            add_names(filter(_CODE_NAME.search, new), _WRITTEN)
-    for step in failed.values():
-        wrong = _OF_FAILURE.findall(step.output)[-MOST_ERRORS:]
-        add_names([step.action.subject, *wrong, *failing_tests(step.output)[:MOST_TESTS]], _FAILING)
-    return sorted(worth, key=lambda name: -worth[name])[:limit]

@@ -23,8 +23,6 @@ from ireneo.summaries.summary import Strategy
 #   minutes, free before.
 # - Google, docs.cloud.google.com (context cache overview): read 0.1, write free, kept for up to 24 hours, not promised.
 # - DeepSeek, api-docs.deepseek.com/quick_start/pricing: read 0.02 to 0.033, write free, kept on disk for hours to days.
-#
-# The summariser is taken to be a smaller model of the same provider, at a fifth of the price.
 
 
 class Prices(Struct, frozen=True, kw_only=True):
@@ -37,8 +35,6 @@ class Prices(Struct, frozen=True, kw_only=True):
     """A token written to the cache."""
     cache_seconds: float
     """Seconds without a call after which the cache has certainly expired (0: there is none)."""
-    summariser: float = 0.2
-    """A token that a summariser reads."""
 
     def expired(self, idle_seconds: float | None) -> bool:
         """Whether the cache has expired after `idle_seconds` without a call; False if that is unknown."""
@@ -67,50 +63,6 @@ def prices_named(name: str) -> Prices:
     if found is None:
         raise BadInput(f"There are no prices {name!r}; there are those of {', '.join(sorted(PRICES))}.")
     return found
-
-
-class RebuildCost(Struct, frozen=True, kw_only=True):
-    """The cost and the savings of changing a cached prompt, in uncached input tokens."""
-
-    paid: float
-    """Paid once, at the next call; negative if even that call is cheaper."""
-    saved: float
-    """Saved at each call."""
-    calls: int | None
-    """After how many calls it has paid for itself: 0 at once, None never."""
-
-
-def rebuild_cost(
-    *,
-    suffix_tokens: int,
-    saved_tokens: int,
-    summary_tokens: int,
-    summariser_tokens: int,
-    prices: Prices,
-    expired: bool = False,
-) -> RebuildCost:
-    """Compute the cost of replacing a stretch of a cached prompt by a summary.
-
-    With P tokens after the stretch, S of the stretch, s of the summary and k read by the summariser, and prices r of a
-    read, w of a write and c of a token read by the summariser::
-
-        paid  = P·(w − r) + w·s + c·k        what follows is written instead of read; the summary is new
-        saved = (S − s)·r                    at each call
-        n     = paid / saved                 calls, rounded up
-
-    If the cache has expired, the prompt is written again in any case, with only the summary of the stretch::
-
-        paid = P·(w − w) + w·s + c·k − w·S
-    """
-    again = prices.write if expired else prices.read
-    paid = suffix_tokens * (prices.write - again) + prices.write * summary_tokens
-    paid += prices.summariser * summariser_tokens
-    if expired:
-        paid -= prices.write * saved_tokens
-    saved = (saved_tokens - summary_tokens) * prices.read
-    if saved <= 0:
-        return RebuildCost(paid=paid, saved=saved, calls=None)
-    return RebuildCost(paid=paid, saved=saved, calls=max(ceil(paid / saved), 0))
 
 
 FILLED = 0.9
@@ -204,16 +156,7 @@ def idle_seconds(since: Sequence[Message]) -> float | None:
 def _explain_change(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> CostExplanation:
     """Explain a decision in figures. A rebuild changes a context near its beginning, so all of it is written again."""
     rebuilt = after < before
-    calls = None
-    if rebuilt and prices is not None:
-        calls = rebuild_cost(
-            suffix_tokens=after,
-            saved_tokens=before - after,
-            summary_tokens=0,
-            summariser_tokens=0,
-            prices=prices,
-            expired=expired,
-        ).calls
+    calls = _calls_until_paid(before, after, prices, expired) if rebuilt and prices is not None else None
     return CostExplanation(
         tokens_before=before,
         tokens_after=after,
@@ -223,6 +166,15 @@ def _explain_change(before: int, after: int, prices: Prices | None, expired: boo
         expired=expired,
         decision=_explanation_text(before, after, calls, why),
     )
+
+
+def _calls_until_paid(before: int, after: int, prices: Prices, expired: bool) -> int:
+    """After how many calls a rebuild from `before` tokens to `after` has paid for itself: 0 at once.
+
+    What was cached is written instead of read. If the cache has expired, all of it is written in any case.
+    """
+    paid = -prices.write * (before - after) if expired else after * (prices.write - prices.read)
+    return max(ceil(paid / ((before - after) * prices.read)), 0)
 
 
 def _explanation_text(before: int, after: int, calls: int | None, why: str) -> str:

@@ -268,42 +268,19 @@ def _supersedes(later: Line, check: Line) -> bool:
         return True
     if later.weight >= FAILS:
         return False
-    if check.weight < FAILS:
+    if is_wider_command(new, old) or check.weight < FAILS:
         return is_wider_command(new, old)
-    if includes_command(later.subject, check.subject) or is_environment(check.text) or is_wider_command(new, old):
+    sort = _SORT.search(later.subject)
+    runs_all = sort is not None and sort[0] in check.subject and not _SELECTS.search(later.subject[sort.end() :])
+    if runs_all and not any(_OF_OTHER_KIND.search(each.subject) for each in (later, check)):
         return True
-    linted = _LINT_WORD.search(check.subject) and _runs_all(_LINT_WORD, later.subject)
-    return bool(linted) or (_runs_all(_TEST_WORD, later.subject) and _runs_tests(check.subject))
+    return includes_command(later.subject, check.subject) or is_environment(check.text)
 
 
-_TEST_WORD = lazy_re(r"\b(?:tests?|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b")
-_LINT_WORD = lazy_re(r"\b(?:[\w-]{0,24}lint|clippy|ruff check)\b")
-_TEST_RUNNER = lazy_re(
-    r"\b(?:(?:go|cargo|dotnet|mvn|gradle|swift|deno|bun) test|py\.?test|jest|vitest|rspec|ctest|phpunit|unittest)\b"
-)
-_OF_OTHER_KIND = lazy_re(r"\btags?\b|integration|e2e|end.to.end|smoke|bench", re.IGNORECASE)
-_CHOOSES_TESTS = lazy_re(r"^-{1,2}(?:run|filter|grep|tests?\w*|k|t)=")
-
-
-def _runs_tests(command: str) -> bool:
-    """Whether a command only runs a test runner's tests."""
-    return bool(_TEST_RUNNER.search(command)) and not _OF_OTHER_KIND.search(command)
-
-
-def _runs_all(word: re.Pattern[str], command: str) -> bool:
-    """Whether a part of a command runs what `word` stands for, tests or linters, without selecting any of it."""
-    for part in _PART.split(command.removeprefix(CHECK)):
-        tests = list(word.finditer(part))
-        if not tests or _OF_OTHER_KIND.search(part) or part[tests[-1].end() :][:1] in (":", "/", "-", "."):
-            continue
-        behind = part[tests[-1].end() :].split()
-        if all(_CHOOSES_NONE.match(word) and not _CHOOSES_TESTS.match(word) for word in behind):
-            return True
-    return False
-
-
-_PART = lazy_re(r"&&|\|\|?|;")
-_CHOOSES_NONE = lazy_re(r"-|\d*>|\d+$|\.(?:/\.\.\.)?/?$")
+_SORT = lazy_re(r"test|lint|clippy|ruff|vet|build")
+_SELECTS = lazy_re(r"^-\w|[/=:.]\w|\s(?:-[kt]|--?run)\b")
+"""Signs that a check runs only some of what its sort could check."""
+_OF_OTHER_KIND = lazy_re(r"\btags?\b|integration|e2e|smoke|bench")
 
 
 _DONE = ("completed", "done")

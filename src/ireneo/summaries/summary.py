@@ -141,8 +141,6 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     tokens_out: int
     supported: float
     """Share of the model's claims in its first answer that the sources support, 0 to 1."""
-    recall: float
-    """Share of the sources' critical names that the model kept by itself, 0 to 1."""
     repaired: bool = False
     """Whether the model was asked a second time, with a list of faults."""
     trusted: bool = True

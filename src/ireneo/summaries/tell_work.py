@@ -9,8 +9,10 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import quote_instructions
+from ireneo.language.files import topic
+from ireneo.language.topics import Explaining
 from ireneo.log.calls import user_commands, without_reminders
-from ireneo.log.message import Call, Message, is_own_block, messages_without_recalled
+from ireneo.log.message import Message, is_own_block, messages_without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
     STATUS_SUBJECT,
@@ -52,7 +54,6 @@ from ireneo.summaries.steps import (
     clip,
     short_path,
     steps,
-    understand,
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
@@ -66,6 +67,8 @@ from ireneo.summaries.tell_code import (
     removed_lines,
 )
 
+_EXPLAINS = topic(Explaining)
+
 RULED = 10.0
 """Weight of the user's words."""
 DETAIL = 5.0
@@ -76,8 +79,8 @@ ASKED = 5.0
 """Weight of the agent's last question."""
 LEAST = 0.1
 """Lines of less weight are dropped."""
-SAID = 1.0
-"""Sentences of the agent of less weight are dropped."""
+SAID, GUESSED = 1.0, 0.7
+"""Sentences of the agent of less weight are dropped; and the factor for a guess, which may have been refuted."""
 FEW_WORDS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
@@ -159,7 +162,7 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
     With `ends_turn` the last words are the turn's answer, and the last outcome is the turn's.
     """
     messages = messages_without_recalled(messages)
-    done = [*_steps_without_call(messages), *steps(messages)]
+    done = steps(messages)
     said = _agent_sentences(messages)
     given_up = dead_ends(done)
     operations = _without_instructions(_operations(done, {line.subject for line in given_up}))
@@ -188,26 +191,6 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
             "status": [_status_line(messages, done, ends_turn=ends_turn)],
         }
     )
-
-
-def _steps_without_call(messages: Sequence[Message]) -> Iterator[Step]:
-    """The refusals whose call is missing, as where a log begins after it."""
-    called = {call.id for message in messages for call in message.draft.calls}
-    for message in messages:
-        for result in message.draft.results:
-            call = Call(id=result.call_id, name=result.name or "a tool", arguments={})
-            step = Step(
-                action=understand(call),
-                call=call,
-                result=result,
-                position=message.position,
-                said="",
-                source=message.id,
-                answer=None,
-            )
-            # What another result is of can't be told.
-            if result.call_id not in called and step.was_rejected:
-                yield step
 
 
 def _act_lines(done: Sequence[Step]) -> list[Line]:
@@ -262,7 +245,7 @@ def _agent_sentences(messages: Sequence[Message]) -> list[Line]:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
         for text in prose(message.text, led=True):
-            worth = prose_worth(text)
+            worth = prose_worth(text) * (GUESSED if _EXPLAINS.hedges.search(text) else 1.0)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
@@ -437,7 +420,7 @@ def _status_line(messages: Sequence[Message], done: Sequence[Step], *, ends_turn
     elif failed:
         text = f"BLOCKED{failed}"
     elif last.role == "assistant" and not last.draft.calls:
-        text = f"COMPLETE{_closing_check(done)}"
+        text = "COMPLETE"
     else:
         text = "PARTIAL — the turn ended without an answer."
     return Line(
@@ -448,19 +431,12 @@ def _status_line(messages: Sequence[Message], done: Sequence[Step], *, ends_turn
     )
 
 
-def _closing_check(done: Sequence[Step]) -> str:
-    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
-    return (
-        "" if check is None or check.failed or check.has_unknown_end else f" — {clip(check.action.subject, 80)} passed"
-    )
-
-
 # Deeper summaries: the lines of those under them, each once, and the last one about each subject.
 
 
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
-    return _sections({**_lines_by_section(children), "status": _last_status(children)})
+    return _sections({**_lines_by_section(children), "status": _lines_of(children[-1:], "status")})
 
 
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
@@ -485,7 +461,6 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     kept["direction"] = _by_position([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
     kept["constraints"], kept["lifted"] = valid_pins(pins, lifts), lifts
-
     kept["status"] = _lines_of(work[-1:], "status")
     return _sections(kept)
 
@@ -589,27 +564,6 @@ def _open_dead_ends(children: Sequence[Summary]) -> list[Line]:
         name = line.subject or line.text
         out[name] = merge_dead_ends(out[name], line) if name in out and line.subject else line
     return list(out.values())
-
-
-def _last_status(children: Sequence[Summary]) -> list[Line]:
-    """The last status; if the last stretch ran nothing, the status of what was run before it."""
-    told = _lines_of(children[-1:], "status")
-    if not told or told[0].text != "COMPLETE" or children[-1].calls:
-        return told
-    done = [
-        line
-        for line in _lines_of(children, "operations")
-        if {"check", "run", "save"} & {verb for verb, _ in line.verbs}
-    ]
-    last = max(done, key=lambda line: line.position, default=None)
-    checks = [line for line in done if "check" in dict(line.verbs)]
-    if last is not None and last.failed:
-        text = f"BLOCKED — {clip(last.text, 200)}"
-    elif checks and not checks[-1].failed:
-        text = f"COMPLETE — {clip(checks[-1].subject, 80)} passed"
-    else:
-        text = "COMPLETE"
-    return [replace(told[0], text=text)]
 
 
 def _block_statements(message: Message) -> list[Line]:

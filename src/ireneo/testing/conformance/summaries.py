@@ -89,8 +89,8 @@ class SummaryChecks:
     def a_summary_comes_back_as_it_was_written(self, store: Place) -> None:
         """A summary is read back equal, with how it was written, by id in the order asked; unknown ids are skipped."""
         messages = store.write(tell, numbered(8))
-        plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0, recall=0.1)
-        repaired = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
+        plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0)
+        repaired = replace(plain, supported=1 / 3, repaired=True, struck=2, disputes=("d_one", "d_two"))
         offline, one, two = (summarise(messages[first], messages[first + 1]) for first in (0, 2, 4))
         written = [offline, replace(one, writing=plain), replace(two, writing=repaired)]
         put(store, *written)

@@ -394,7 +394,6 @@ def _written_by(block: ireneo.Summary) -> str:
     said = [
         f"written by {who}" if writing.trusted else f"as without a model: nothing that {who} wrote could be trusted",
         f"{share(writing.supported)} of its claims supported",
-        f"{share(writing.recall)} of the critical names kept",
     ]
     if writing.repaired:
         said.append("asked twice")
