@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.material import edit, read, run, said, step
+from tests.golden.material import edit, run, said, step
 from tests.unit.runs import material
 
 from ireneo import compact
@@ -40,14 +40,6 @@ def test_what_the_user_said_in_a_refusal_is_told_with_what_was_refused() -> None
 def test_a_refusal_is_told_whatever_was_refused(tool: str, arguments: dict[str, object], named: str) -> None:
     refused = step("", tool, arguments, "The user doesn't want to proceed with this tool use.", failed=True)
     assert any(line.startswith(f"- The user refused {named}") for line in told(refused))
-
-
-def test_code_that_was_read_and_changed_since_is_no_finding() -> None:
-    named = run("grep -rn keep_row src", "", text="The function is `keep_row`.")
-    seen = [*read("src/rows.py", ROWS, text="Now `keep_row` itself."), *named]
-    assert any("if row == 41" in line for line in told(seen))
-    changed = edit("src/rows.py", "    if row == 41: # the head\n        return None\n", "    row = whole(row)\n")
-    assert not any("if row == 41" in line for line in told(seen, changed))
 
 
 def test_a_script_that_writes_and_then_looks_is_no_search() -> None:

@@ -49,7 +49,6 @@ SEARCHED_FOR = "searched for "
 SEARCHES = (SEARCHED_FOR, "`")
 """Beginnings of the subject of what a search found."""
 _WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
-_CLOSER = lazy_re(r"^\W*$")
 
 
 def change_lines(done: Sequence[Step]) -> Iterator[Line]:
@@ -92,7 +91,7 @@ KEPT_GONE = 0.15
 REPLACED, REPLACED_MARK = 0.7, " (changed later)"
 REPLACED_SHARE = 0.15
 """The share of a passage that later changes must have taken out for it to be marked."""
-LEAST_GONE, MOST_GONE = 20, 120
+LEAST_GONE, MOST_GONE = 8, 120
 """Shorter lines of code occur in many places; of longer ones the beginning is kept."""
 WITHIN = "\t"
 """Between the file and the function in which a line of code was taken out."""
@@ -167,15 +166,14 @@ def _is_test(path: str) -> bool:
 
 def findings(done: Sequence[Step]) -> Iterator[Line]:
     """The findings in files, pages and search results."""
-    for place, step in enumerate(done):
-        if step.action.kind not in ("read", "search", "fetch") or step.failed:
-            continue
-        yield from heaviest_lines(list(_step_findings(step, done[place + 1 :])), MOST_SEEN)
+    for step in done:
+        if step.action.kind in ("read", "search", "fetch") and not step.failed:
+            yield from heaviest_lines(list(_step_findings(step)), MOST_SEEN)
 
 
-def _step_findings(step: Step, later: Sequence[Step]) -> Iterator[Line]:
+def _step_findings(step: Step) -> Iterator[Line]:
     path = step.action.subject
-    lines = surviving_lines(seen_lines(step.output), _removed_by(later))
+    lines = seen_lines(step.output)
     # Any output may be kept in a text file.
     written = path.endswith(_DOCUMENTS) and (not path.endswith(".txt") or is_prose(without_reminders(step.output)))
     if written or brought_text(step):
@@ -193,17 +191,6 @@ def brought_text(step: Step) -> bool:
     """Whether a page or a search brought text."""
     found = step.action.kind in ("fetch", "search") and not step.failed
     return found and is_prose(without_reminders(step.output))
-
-
-def _removed_by(later: Sequence[Step]) -> list[str]:
-    """The lines that later changes removed."""
-    return [
-        line
-        for step in later
-        if step.action.kind in CHANGES and not step.failed
-        for line in surviving_lines(step.action.removed.splitlines(), step.action.added.splitlines())
-        if line.strip() and not _CLOSER.match(line)
-    ]
 
 
 def _read_worth(said: CodeStatement) -> float:
