@@ -119,6 +119,6 @@ async def test_no_placeholder_is_stored_for_what_a_model_did_not_write(mood: str
     after = await session.context(700, preset=TINY_STORY)
     words = json.dumps(after.messages)
     assert not any(each in words for each in ("529", "502", "unavailable", "refused", "cut off"))
-    # The offline text stands, word for word, but for the ids that open it, and for the last line that their length leaves.
+    # The offline text stands, word for word, but for the ids that open it, and the last line that these leave room for.
     for one, other in zip(after.view, before.view, strict=True):
         assert all(a == b for a, b in zip(_told(one.text), _told(other.text), strict=False))

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ireneo.language.files import topic
 from ireneo.language.story_topics import Turns
@@ -154,9 +153,6 @@ PASSAGE = 200, 420
 Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
-ANSWER, LESSER, NEXT_TURN = 150, 2, 2
-"""The most characters of a turn that is shown with the one beside it, since it says who is meant, or what came of it;
-how many times more worth that one is, and the number of messages within which they stand."""
 IDLE = 0.4
 """Salience up to which a passage is idle talk, such as about dice."""
 ENOUGH = 400
@@ -193,7 +189,7 @@ class _StorySentence(Struct, kw_only=True):
 def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     """Write the sections of a leaf: "story", passages in story order, and "artifacts", the names, weightiest first.
 
-    A passage is a whole turn, with the short one that answers it, or a part of a long text: verbatim, prefixed with the
+    A passage is a whole turn, or a part of a long text: verbatim, prefixed with the
     speaker's name if that is somebody in the story. A stretch without words has no sections.
     """
     stretch = list(_sentences(messages))
@@ -203,9 +199,8 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     texts = (list(part) for _, part in groupby(stretch, key=lambda each: each.stretch))
     passages = [passage for text in texts for passage in _passages(text, whole=not is_prose(messages))]
     # Where all talk is idle, the best of it is told, so that no block is empty.
-    best = max((passage.peak for passage in passages), default=0.0)
-    passages = [passage for passage in passages if passage.peak > IDLE or passage.peak == best]
-    story = best_lines([list(_exchanges(passages))], LEAF_LINES)
+    best = max((peak for _, peak in passages), default=0.0)
+    story = best_lines([[line for line, peak in passages if peak > IDLE or peak == best]], LEAF_LINES)
     weights = _name_weights(stretch)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
@@ -263,32 +258,19 @@ def _name_weights(stretch: Sequence[_StorySentence]) -> dict[str, float]:
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
 
 
-class _Passage(Struct, frozen=True, kw_only=True):
-    """A line of a leaf, before the turns beside it join it."""
+def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[tuple[Line, float]]:
+    """Yield the passages of one text that say anything, each with the salience of its most salient sentence.
 
-    line: Line
-    speaker: str
-    """The speaker or narrator; empty in prose."""
-    audience: frozenset[str] | None
-    """The characters who were present; None for everybody."""
-    peak: float
-    """The salience of its most salient sentence."""
-
-
-def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[_Passage]:
-    """Yield the passages of one text that say anything; `whole` if it is one, unless it is long or a recap."""
+    `whole` if the text is one passage, unless it is long or a recap.
+    """
     telling = [place for place, each in enumerate(text) if each.telling > 0]
     if not telling:
         return
     text = text[telling[0] : telling[-1] + 1]
-    message = text[0].message
-    authors = [author for author, _ in texts_by_author(message) if author]
-    audience = None if message.draft.present is None else frozenset([*message.draft.present, *authors])
     one = whole and not text[0].recap and sum(len(each.text) + 1 for each in text) <= WHOLE_TURN
     for passage in [text] if one else _split_passages(text):
         if peak := max(each.telling for each in passage):
-            speaker = next(iter(authors), "")
-            yield _Passage(line=_join_sentences(passage), speaker=speaker, audience=audience, peak=peak)
+            yield _join_sentences(passage), peak
 
 
 def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]]:
@@ -329,52 +311,6 @@ def _join_sentences(passage: Sequence[_StorySentence]) -> Line:
 def passage_size(text: str) -> float:
     """Return the factor for the length of a passage in its worth, at most 1."""
     return math.sqrt(min(len(text), ENOUGH) / ENOUGH)
-
-
-def _exchanges(passages: Sequence[_Passage]) -> Iterator[Line]:
-    """Yield the lines of a leaf: the weightiest passages take along the short turns right before and after them."""
-    taken: set[int] = set()
-    groups: list[range] = []
-    for place in sorted(range(len(passages)), key=lambda place: -passages[place].line.weight):
-        if place in taken:
-            continue
-        first = (
-            place - 1 if place and place - 1 not in taken and _answers(passages[place - 1], passages[place]) else place
-        )
-        beside = place + 1 if place + 1 < len(passages) else place
-        last = beside if beside not in taken and _answers(passages[beside], passages[place]) else place
-        groups.append(range(first, last + 1))
-        taken.update(groups[-1])
-    for group in sorted(groups, key=lambda group: group.start):
-        yield _join_turns(passages[group.start : group.stop])
-
-
-def _answers(other: _Passage, one: _Passage) -> bool:
-    """Whether a short passage of less worth in an adjacent turn belongs to another one."""
-    return (
-        bool(one.speaker and other.speaker)
-        # A line is known to those alone who were there for all of it.
-        and other.audience == one.audience
-        and not is_recap(one.line)
-        and other.line.weight * LESSER <= one.line.weight
-        and len(other.line.text) <= ANSWER
-        and 0 < abs(other.line.position - one.line.position) <= NEXT_TURN
-    )
-
-
-def _join_turns(passages: Sequence[_Passage]) -> Line:
-    """Join adjacent turns into one line, with the name of each speaker."""
-    lines = [each.line for each in passages]
-    if len(lines) == 1:
-        return lines[0]
-    named = ((f"{each.speaker}: ", each.line.text) for each in passages)
-    return replace(
-        lines[-1],
-        text=" ".join(name + text.removeprefix(name) for name, text in named),
-        weight=max(line.weight for line in lines),
-        sources=tuple(dict.fromkeys(source for line in lines for source in line.sources)),
-        begins=lines[0].position,
-    )
 
 
 DEEP_LINES = 160

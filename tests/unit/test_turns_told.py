@@ -1,4 +1,4 @@
-"""A leaf of what was spoken tells what matters with the short turns right beside it."""
+"""A leaf of what was spoken tells whole turns."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from ireneo.log.message import Draft, Text, chain
 from ireneo.summaries.tell_story import tell_leaf
 
 TALK = ("I walk over to the fire for a little while.", "We should see whether any soup is left in the kitchen.")
-SAID = (
-    ("GM", "There is a hollow behind the third oak."),
-    (
-        "Anna",
-        "I hide the stolen crown of Orm in it. I will come back for it when the war is over and the king dead.",
-    ),
-    ("Max", "Not even my brother Joss will hear a word of it."),
-)
 
 
 def told(*said: tuple[str | None, str]) -> list[str]:
@@ -30,29 +22,9 @@ def around(said: Sequence[tuple[str | None, str]]) -> list[tuple[str | None, str
     return [*idle, *said, *idle]
 
 
-def test_where_and_what_came_of_it_is_told_with_what_matters() -> None:
-    (line,) = [text for text in told(*around(SAID)) if "crown of Orm" in text]
-    place, hidden, promised = (line.index(words) for words in ("hollow behind", "crown of Orm", "my brother Joss"))
-    assert place < hidden < promised
-    assert line.startswith("GM: There is a hollow")
-    assert "Anna: “I hide" in line
-    assert "Max: “Not even my brother Joss" in line
-
-
-def test_what_is_said_later_is_told_by_itself() -> None:
-    between = [("Lena", TALK[0])] * 3
-    (line,) = [text for text in told(*around([*SAID[:2], *between, SAID[2]])) if "crown of Orm" in text]
-    assert "Joss" not in line
-
-
 def test_a_short_turn_is_told_whole() -> None:
     turn = "The lich Vermund has killed my sister. Why not. He did it in the ruins of Kell, with the crown on his head."
     assert any(turn in line for line in told(*around([("Anna", turn)])))
-
-
-def test_in_prose_every_passage_stands_alone() -> None:
-    lines = told(*[(None, text) for _, text in around(SAID)])
-    assert not any("hollow behind" in line and "crown of Orm" in line for line in lines)
 
 
 def test_actions_of_roleplay_stay_in_asterisks_and_each_message_has_its_speaker() -> None:
