@@ -167,12 +167,6 @@ def _saves_nothing(block: Summary, options: ContextOptions) -> bool:
     return not costs or block.source_tokens <= frame + min(costs)
 
 
-def replace_block(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
-    """Replace `block` by `parts`, which together cover the same messages."""
-    place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
-    return [*row[:place], *parts, *row[place + 1 :]]
-
-
 PARTLY_FLOOR = 24
 """The least tokens for each message of an atom that is shown in part."""
 LEAST_SPARE = 12
@@ -672,7 +666,7 @@ def _with_blocks(
     size = sum(message.tokens for message in newest)
     room = target - min(size, max(live_tokens, target // 4))
     while block := next_to_open(row, room):
-        row = replace_block(row, block, path.parts(block))
+        row = [part for item in row for part in (path.parts(block) if item is block else [item])]
     row = path.with_best_texts(row, known)
     texts = tuple(path.reader.used_texts)
     if not is_cramped(row, target):

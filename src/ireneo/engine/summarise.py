@@ -23,7 +23,7 @@ from ireneo.engine.work_writing import NotesTask
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelError, ModelRefused, SummaryNotFound
 from ireneo.language.topics import Voice
-from ireneo.log.message import Count, Head, Message, MessageId, head_of, heard_by
+from ireneo.log.message import Count, Message, MessageId, head_of, heard_by
 from ireneo.log.tree import SessionKey
 from ireneo.ports.models import LanguageModel, Reply, Usage
 from ireneo.ports.store import Lease, Span, Store, Transaction
@@ -130,7 +130,7 @@ def due_texts(
     ready += [tail] if tail and tail.id not in resting else []
     # It is written from the texts of all leaves, once these exist.
     if overview and not ([each for each in ready if each is not tail] or disputed or waits_for is not None):
-        overview = overview if is_mostly_written(path, row) else None
+        overview = overview if mostly_model_written(_leaf_texts(path, row)) else None
         ready += [overview] if overview and overview.id not in resting else []
     # Who plays whom is counted over the whole path, since characters are seldom called by name at a table.
     cast = cast_section([node.lines("cast") for node in row], DEEP_LINES) if ready or disputed else None
@@ -394,7 +394,8 @@ def _story_sources(
     first = summary.first_position
     if _is_from_messages(summary, options):
         return _messages_heard(tx, key, summary, first, options.policy), ()
-    path = StoryPath(StoredReader(tx, key, _head_at_end(tx, key, summary), options, voice), options.policy)
+    (last,) = tx.log.path(key, summary.last, summary.last_position, summary.last_position)
+    path = StoryPath(StoredReader(tx, key, head_of(last), options, voice), options.policy)
     told = path.summaries_under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
@@ -417,11 +418,6 @@ def _messages_heard(tx: Transaction, key: SessionKey, summary: Summary, first: i
     messages = tx.log.path(key, summary.last, first, summary.last_position)
     character = policy.seen_by
     return [each for each in messages if not character or heard_by(each.draft, character)]
-
-
-def _head_at_end(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
-    place = summary.last_position
-    return head_of((tx.log.path(key, summary.last, place, place))[0])
 
 
 async def due_summaries(store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> DueTexts:
@@ -485,11 +481,6 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
     )
     disputes = [note.id for note in notes_within(bare, options.notes)]
     return replace(bare, id=text_id(bare, disputes, voice))
-
-
-def is_mostly_written(path: StoryPath, row: Sequence[Summary]) -> bool:
-    """Whether models wrote most of the leaves under a row, so that an overview can be written."""
-    return mostly_model_written(_leaf_texts(path, row))
 
 
 def _leaf_texts(path: StoryPath, row: Sequence[Summary]) -> Sequence[Summary]:

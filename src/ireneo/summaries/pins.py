@@ -84,15 +84,13 @@ NONE = Judgement()
 
 
 def judge(said: OwnSentence, *, system: bool = False) -> Judgement:
-    """Judge a sentence by words that bind and by its form; a system's only by its words, since all of it is orders."""
+    """Judge a sentence by words that bind and by its form.
+
+    A system's is judged only by its words, since all of it is orders; so is an item of a list of tasks.
+    """
     strength = binding_strength(said, system=system)
-    form = NONE if system else judge_form(said)
+    form = _judge_text_form(said.text) if said.personal and not (said.step or system) else NONE
     return Judgement(max(strength, form.strength), form.lasts)
-
-
-def judge_form(said: OwnSentence) -> Judgement:
-    """Judge a sentence by its form and place; an item of a list of tasks binds nothing by its form."""
-    return _judge_text_form(said.text) if said.personal and not said.step else NONE
 
 
 def _judge_text_form(text: str) -> Judgement:

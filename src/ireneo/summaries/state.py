@@ -156,11 +156,6 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     ]
 
 
-def _names_branch(commit: Line, branch: Line) -> bool:
-    """Whether the last commit already says which branch this is."""
-    return f" on {branch.text.removeprefix('On branch ').rstrip('.')}: " in commit.text
-
-
 def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool = False) -> list[Line]:
     """The state as it is shown: changed files in one line, and the last checks only.
 
@@ -177,7 +172,10 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         if line.text and not line.subject.startswith((CHANGED, CHECK, TASK)) and line.position not in shown_there
     ]
     commit = next((line for line in kept if line.subject == COMMIT), None)
-    kept = [line for line in kept if line.subject != BRANCH or commit is None or not _names_branch(commit, line)]
+    if commit is not None:
+        # The last commit may say already which branch this is.
+        said = [f"On branch {name}." for name in re.findall(r" on (\S+): ", commit.text)]
+        kept = [line for line in kept if line.subject != BRANCH or line.text not in said]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
     if any(line.position not in shown_there for line in files):
         shown = [line.text for line in files[-MOST_FILES:]]

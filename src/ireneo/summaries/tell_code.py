@@ -59,7 +59,8 @@ def change_lines(done: Sequence[Step]) -> Iterator[Line]:
 
 def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
     gone = [discarded_files(done, place) for place in range(len(done))]
-    tests = TESTS if any(step.action.kind in CHANGES and _is_code(step.action.subject) for step in done) else ONLY_TESTS
+    changed = (step.action.subject for step in done if step.action.kind in CHANGES)
+    tests = TESTS if any(not (_is_test(path) or path.endswith(_DOCUMENTS)) for path in changed) else ONLY_TESTS
     for place, step in enumerate(done):
         path = step.action.subject
         if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
@@ -153,10 +154,6 @@ class RemovedCode:
 def _signatures(lines: Iterable[str]) -> dict[str, str]:
     """The lines that define a function, by its name."""
     return {name: line for line in lines if "(" in line and (name := defined_name(line))}
-
-
-def _is_code(path: str) -> bool:
-    return not (_is_test(path) or path.endswith(_DOCUMENTS))
 
 
 def _is_test(path: str) -> bool:

@@ -450,7 +450,7 @@ def _make_parent(
     """Cover `parts`, adjacent items of a row, by one summary written from `children`."""
     first, last = parts[0], parts[-1]
     first_id, first_position = _start_of(first)
-    last_id, last_position = _end_of(last)
+    last_id, last_position = (last.last, last.last_position) if isinstance(last, Summary) else (last.id, last.position)
     depths = [child.depth for child in children if child.level == level]
     return Summary(
         id=anchor(level, first_id, last_id, policy.summarizer),
@@ -481,10 +481,6 @@ def _with_pins(parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[S
 
 def _start_of(item: RowItem) -> tuple[MessageId, int]:
     return (item.first, item.first_position) if isinstance(item, Summary) else (item.id, item.position)
-
-
-def _end_of(item: RowItem) -> tuple[MessageId, int]:
-    return (item.last, item.last_position) if isinstance(item, Summary) else (item.id, item.position)
 
 
 LOOK_AHEAD = 16
