@@ -19,6 +19,8 @@ from ireneo.patterns import lazy_re
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
 ADDS = lazy_re(lambda: rf"{and_words()}\s+(?=\w)", re.I)
 """What joins a statement to one before it, which needn't be quoted with it."""
+_FILLER = 2
+"""Up to this many words a part may say nothing: "very good"."""
 _LEAST_WORDS = 10
 """From this many words on a quotation means something although it begins with a pronoun."""
 
@@ -120,9 +122,8 @@ def _needs_context(said: Statement) -> bool:
 def _is_context(said: Statement, answer: str) -> bool:
     """Whether what stands before a clause may say what it is about."""
     size = len(_WORDS.findall(said.text))
-    return (
-        is_informative(said.text) and (size > 1 or said.text == answer) and (not said.asks or size <= LONGEST_QUESTION)
-    )
+    tells = size > _FILLER or (is_informative(said.text) and (size > 1 or said.text == answer))
+    return tells and (not said.asks or size <= LONGEST_QUESTION)
 
 
 def _goes_on(last: QuotedClause, each: QuotedClause) -> bool:
