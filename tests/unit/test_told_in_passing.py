@@ -8,7 +8,7 @@ import pytest
 
 from ireneo.memories.extract import extract_facts
 from ireneo.memories.lasting import expired_part
-from ireneo.memories.quoting import meaning_of_yes_or_no, quotation
+from ireneo.memories.quoting import quotation
 from ireneo.memories.remnants import without_ended
 from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import unquoted_words
@@ -71,21 +71,11 @@ def test_a_question_that_tells_nothing_is_not_quoted(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "text", "slot"),
-    [
-        ("Are you vegan?", "Yes I am.", ("diet", "vegan")),
-        ("Bist du Vegetarierin?", "ja", ("diet", "Vegetarierin")),
-    ],
-)
-def test_a_yes_fills_the_slot_that_was_asked_for(asked: str, text: str, slot: tuple[str, str]) -> None:
-    assert slots(text, asked) == {slot}
-    assert asked in facts(text, asked)[0].text
-
-
-@pytest.mark.parametrize(
     ("asked", "text"),
     [
         ("Do you drive?", "No, I never learned."),
+        ("Are you vegan?", "Yes I am."),
+        ("Bist du Vegetarierin?", "ja"),
         ("Rauchst du?", "nein"),
         ("Is anyone vegetarian?", "Yes, my cousin Wen."),
         ("Do you have any allergies?", "Yes, shellfish."),
@@ -95,9 +85,8 @@ def test_a_yes_or_no_is_quoted_with_its_question(asked: str, text: str) -> None:
     assert [fact for fact in facts(text, asked) if asked in fact.text and text.rstrip(".") in fact.text]
 
 
-@pytest.mark.parametrize(("asked", "text"), [("Does that help?", "yes"), ("Do you like the plan?", "yes, go on")])
+@pytest.mark.parametrize(("asked", "text"), [("Does that help?", "yes"), ("Is the plan fine?", "yes, go on")])
 def test_a_yes_to_the_assistants_work_tells_nothing(asked: str, text: str) -> None:
-    assert meaning_of_yes_or_no(text, asked) == ("", "")
     assert not facts(text, asked)
 
 

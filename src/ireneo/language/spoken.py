@@ -63,7 +63,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     idle_anywhere: Patterns = BARE  # Anywhere in a clause: it is about the conversation itself
     affirms: Patterns = OPENS_CLAUSE  # At the beginning of an answer: yes
     denies: Patterns = OPENS_CLAUSE  # The same: no
-    polar: tuple[tuple[str, str, str], ...] = ()  # A question for yes or no, and what either answer says
     offers: Patterns = BARE  # In an assistant's question: it offers to do something, or asks how somebody is
     wants_to_know: Patterns = BARE  # Anywhere in a question: it asks for more than yes or no
     address: Patterns = BARE  # Anywhere: it addresses the assistant

@@ -10,7 +10,6 @@ from ireneo.language.files import LANGUAGES, Patterns, any_of, cached_data, of_l
 from ireneo.language.predicates import Predicate, predicate
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives, Words
-from ireneo.language.words import template
 from ireneo.patterns import lazy_re
 
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
@@ -41,7 +40,6 @@ class FactCues:
         """Compile each field of `known` when it is first searched."""
         self.known = known
         self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = _compiled_rows(known.says)
-        self.polar = tuple((lazy_re(each, re.I), template(yes), template(no)) for each, yes, no in known.polar)
         self.outright = _compiled_rows(known.outright)
         self.each = {name: tuple(lazy_re(row, re.I) for row in getattr(known, name)) for name in _EACH}
         opens = any_of(known.openers)

@@ -44,7 +44,6 @@ from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
     NAMED,
     begins_with_name,
-    meaning_of_yes_or_no,
     quotation,
     short_answer,
     starts_with_yes_or_no,
@@ -96,8 +95,9 @@ def extract_facts(
     reader.planned = planned_places(known)
     reader.known = [each for each in known if each.holds and each.attribute and each.value]
     antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
-    answer, slots = _read_answer(text, asked, reader) if asked and at else ("", [])
-    found |= {fact_key(fact): fact for fact in slots}
+    answer = short_answer(text, asked) if asked and at else ""
+    is_told = is_worth_keeping(answer, asked) or has_cue("for_good", asked)
+    answer = answer if is_told and not has_cue("muddled", answer) else ""
     corrected = list(reader.corrections(without_code_and_quotes(text)))
     found |= {fact_key(fact): fact for fact in corrected}
     quoted: list[QuotedClause] = []
@@ -146,23 +146,6 @@ def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactRea
     for fact in reader.facts(spoken):
         fact = with_original_words(fact, spoken.text, statement.text)
         yield replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
-
-
-def _read_answer(text: str, asked: str, reader: _FactReader) -> tuple[str, list[SaidFact]]:
-    """Read the answer at the beginning of a message: quoted with its question, or the slots that a yes or no fills."""
-    answer = short_answer(text, asked)
-    answer = answer if is_worth_keeping(answer, asked) and not has_cue("muddled", answer) else ""
-    yes_or_no, affirms = meaning_of_yes_or_no(text, asked)
-    if not affirms:
-        return answer, []
-    told = Statement(text=affirms, sentence=affirms, language=language_of_sentence(affirms))
-    slots = [fact for fact in reader.facts(told) if fact.attribute]
-    if slots:
-        text = reader.quote(yes_or_no, language_of_sentence(f"{asked} {yes_or_no}"), asked).text
-        return "", [replace(fact, text=text, quote=yes_or_no, answers=True) for fact in slots]
-    if is_worth_keeping(affirms) or (distinctive_words(yes_or_no) and has_cue("for_good", asked)):
-        return answer or yes_or_no, []
-    return answer, []
 
 
 def single_fact(text: str, speaker: str = "") -> SaidFact | None:

@@ -140,19 +140,6 @@ def starts_with_yes_or_no(answer: str) -> bool:
     return bool(topic(Facts).affirms.match(answer) or topic(Facts).denies.match(answer))
 
 
-def meaning_of_yes_or_no(text: str, asked: str) -> tuple[str, str]:
-    """A yes or no to a question about the speaker, and its meaning: "I smoke", "I do not smoke"; else empty."""
-    first = next(iter(sentences(without_code_and_quotes(text).strip().split("\n", 1)[0], small_opens=True)), "")
-    rows = cues(language_of_sentence(f"{asked} {first}"))
-    if not first or len(_WORDS.findall(first)) > _LONGEST_ANSWER or "?" in first or not is_earnest(first):
-        return "", ""
-    yes, no = rows.affirms.match(first), rows.denies.match(first)
-    for pattern, if_yes, if_no in rows.polar if yes or no else ():
-        if found := pattern.fullmatch(asked):
-            return first, found.expand(if_yes if yes else if_no).replace(" any ", " ")
-    return "", ""
-
-
 def short_answer(text: str, asked: str) -> str:
     """The short first sentence of a message that answers a question and has content; else empty."""
     said = [
@@ -169,7 +156,7 @@ def short_answer(text: str, asked: str) -> str:
     low = words[0].casefold()
     is_time_or_number = low in number_words() or low in weekday_numbers()
     if not (distinctive_words(first) or _FIGURE.search(first) or is_time_or_number):
-        return ""
+        return first if starts_with_yes_or_no(first) and has_cue("address", asked) else ""
     if len(words) == 1 and not (
         is_time_or_number or _FIGURE.search(first) or first[0].isupper() or has_cue("wants_to_know", asked)
     ):

@@ -122,7 +122,7 @@ def _needs_context(said: Statement) -> bool:
 def _is_context(said: Statement, answer: str) -> bool:
     """Whether what stands before a clause may say what it is about."""
     size = len(_WORDS.findall(said.text))
-    tells = size > _FILLER or (is_informative(said.text) and (size > 1 or said.text == answer))
+    tells = (size > _FILLER and not said.asks) or (is_informative(said.text) and (size > 1 or said.text == answer))
     return tells and (not said.asks or size <= LONGEST_QUESTION)
 
 
