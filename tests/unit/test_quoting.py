@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import ireneo
 from ireneo.memories.extract import extract_facts
-from ireneo.memories.quoting import bare_quotation, closing_question, quotation, short_answer
-from ireneo.memories.said import SaidFact
+from ireneo.memories.quoting import SaidFact, bare_quotation, closing_question, quotation, short_answer
 from ireneo.memories.wording import unquoted_words
 
 AT = datetime(2024, 5, 14, 12, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.remnants import without_ended
+from ireneo.memories.endings import without_ended
 
 LEFT = [
     ("I share with Omar, Pia and Lucy.", "Pia moved out.", "I share with Omar, Lucy."),

@@ -8,7 +8,7 @@ import pytest
 
 from ireneo.memories.extract import extract_facts
 from ireneo.memories.facts import attribute_of, cardinality_of
-from ireneo.memories.said import SaidFact
+from ireneo.memories.quoting import SaidFact
 
 NOW = datetime(2031, 5, 14, 10, 0, tzinfo=UTC)
 """A Wednesday."""

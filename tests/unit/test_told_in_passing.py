@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ireneo.memories.endings import without_ended
 from ireneo.memories.extract import extract_facts
 from ireneo.memories.lasting import expired_part
-from ireneo.memories.quoting import quotation
-from ireneo.memories.remnants import without_ended
-from ireneo.memories.said import SaidFact
+from ireneo.memories.quoting import SaidFact, quotation
 from ireneo.memories.wording import unquoted_words
 
 AT = datetime(2024, 5, 14, 9, tzinfo=UTC)

@@ -56,9 +56,8 @@ from ireneo.log.message import Head, Message, MessageId, Text, opens_turn, peopl
 from ireneo.log.tree import SessionKey, is_of_sub_agent
 from ireneo.memories.earnest import is_joke_taken_back
 from ireneo.memories.extract import extract_facts
-from ireneo.memories.quoting import closing_question
+from ireneo.memories.quoting import SaidFact, closing_question
 from ireneo.memories.record import TRUST, MemoryDraft, Record, Source
-from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter

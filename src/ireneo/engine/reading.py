@@ -30,8 +30,8 @@ from ireneo.language.words import common_words, language_of_sentence, letters, t
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.facts import attribute_of, cardinality_of, holds_at
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.quoting import SaidFact
 from ireneo.memories.record import GENERAL, NAMES, Kind, MemoryDraft, Record, State
-from ireneo.memories.said import SaidFact
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Prompt, Usage

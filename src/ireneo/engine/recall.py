@@ -28,8 +28,7 @@ from ireneo.language.files import topic
 from ireneo.language.topics import Questions
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
-from ireneo.memories.cues import relations
-from ireneo.memories.endings import mentions_change
+from ireneo.memories.cues import mentions_change, relations
 from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.ranking import (
     ADJACENT_MEANT,

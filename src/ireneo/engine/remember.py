@@ -25,14 +25,13 @@ from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change
+from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change, without_ended
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import expired_part
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
-from ireneo.memories.remnants import without_ended
 from ireneo.memories.wording import unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction

@@ -10,6 +10,7 @@ from ireneo.language.files import LANGUAGES, Patterns, any_of, cached_data, of_l
 from ireneo.language.predicates import Predicate, predicate
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives, Words
+from ireneo.language.words import standardise
 from ireneo.patterns import lazy_re
 
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
@@ -126,3 +127,11 @@ def clause_tense(clause: str, language: str, names: Set[str] = frozenset()) -> s
     if said is not None:
         return said.tense
     return "past" if cues(language).happened.search(clause) else ""
+
+
+def mentions_change(text: str) -> bool:
+    """Whether a text says that something has ended or changed."""
+    text = standardise(text)
+    if any(has_cue(cue, text) for cue in ("ends", "changed", "fresh", "back", "put_right")):
+        return True
+    return any(pattern.search(text) for pattern in cue_patterns("over_what"))

@@ -42,15 +42,21 @@ from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next
 from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
+    ADDS,
     NAMED,
+    QuotedClause,
+    SaidFact,
     begins_with_name,
+    fact_key,
+    joined,
     quotation,
+    quotations,
     short_answer,
     starts_with_yes_or_no,
+    with_original_words,
     without_remark,
 )
 from ireneo.memories.record import Kind, Record
-from ireneo.memories.said import ADDS, QuotedClause, SaidFact, fact_key, joined, quotations, with_original_words
 from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.memories.worth import LEAST_ASKED, NOTHING, is_worth_keeping, keep_score
 from ireneo.patterns import lazy_re

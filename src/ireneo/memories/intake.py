@@ -23,8 +23,8 @@ from ireneo.memories.earnest import BULLET, is_earnest
 from ireneo.memories.extract import extract_facts, single_fact
 from ireneo.memories.facts import cardinality_of
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.quoting import SaidFact
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source, slot
-from ireneo.memories.said import SaidFact
 from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 

@@ -13,8 +13,7 @@ from ireneo.language.files import CAPITAL, cached_data, topic
 from ireneo.language.topics import Serving
 from ireneo.language.word_lines import Features, features, load_models
 from ireneo.language.words import language_of_sentence, letters, standardise
-from ireneo.memories.cues import PIECES, clause_tense, has_cue, relations
-from ireneo.memories.endings import mentions_change
+from ireneo.memories.cues import PIECES, clause_tense, has_cue, mentions_change, relations
 from ireneo.memories.figures import figures_by_quantity, is_measure
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
