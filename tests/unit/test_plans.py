@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ireneo.sync
-from ireneo.memories.plans import is_plan, without_plans
+from ireneo.memories.lasting import is_plan, without_plans
 from ireneo.types import Record
 
 SAID = datetime(2024, 3, 4, 10, tzinfo=UTC)

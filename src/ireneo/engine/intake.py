@@ -310,7 +310,10 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     remembered: list[Remembered] = []
     at_work = _is_work_on_files(stretch.messages)
     for said in _utterances_in(stretch.messages, cleaning):
-        if said.role == "user" and said.at is not None:
+        if said.role == "assistant":
+            before.append(said)
+            continue
+        if said.at is not None:
             passed = retire_expired(tx, key.space, known.facts, said.at, now)
             known.learn(done.record for done in passed)
             now += len(passed) * _NEXT
@@ -324,7 +327,6 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         facts = extract_facts(
             said.text,
             speaker=said.speaker,
-            role=said.role,
             at=said.at,
             before=heard,
             known=known.facts,
@@ -346,7 +348,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
 def _jokes_taken_back(said: Utterance, before: Sequence[Utterance], known: Sequence[Record]) -> list[Record]:
     """The memories of the user's previous message that this one begins by calling a joke: all, if it names none."""
     last = next((each for each in reversed(before) if each.role == "user"), None)
-    if said.role != "user" or last is None or not is_joke_taken_back(said.text):
+    if last is None or not is_joke_taken_back(said.text):
         return []
     told = [each for each in known if each.holds and set(each.sources) == {last.message}]
     # "Kidding, no boyfriend": what else that message said is so.

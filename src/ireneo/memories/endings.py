@@ -24,7 +24,6 @@ from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import language_of_sentence, sentences, standardise, terms, writes_nouns_large
-from ireneo.memories.beings import being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.cues import PIECES, all_cues, clause_tense, cue_patterns, has_cue, mentions_change
 from ireneo.memories.ended_values import DIET, ended_values, fills_slot
 from ireneo.memories.facts import ONE_LIFE
@@ -40,7 +39,8 @@ from ireneo.memories.figures import (
     units_by_term,
 )
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.plans import OFF, cancelled_plans, is_future, is_plan, without_plans
+from ireneo.memories.lasting import OFF, cancelled_plans, is_future, is_plan, without_plans
+from ireneo.memories.persons import being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words

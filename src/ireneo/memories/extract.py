@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -39,8 +38,8 @@ from ireneo.memories.ended_values import corrected_values, split_occupation
 from ireneo.memories.endings import may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
+from ireneo.memories.lasting import is_plan, planned_places
 from ireneo.memories.persons import Antecedents, names_by_relation
-from ireneo.memories.plans import is_plan, planned_places
 from ireneo.memories.quoting import (
     ADDS,
     NAMED,
@@ -82,7 +81,6 @@ def extract_facts(
     text: str,
     *,
     speaker: str,
-    role: Literal["user", "assistant"] = "user",
     at: datetime | None,
     before: Sequence[str] = (),
     known: Sequence[Record] = (),
@@ -94,8 +92,6 @@ def extract_facts(
     `speaker` is its author's name, or "user"; `before` are the messages before it, the newest last; `known` are
     memories of the speaker, which show who is who. Facts about other people are only read with `anyone`.
     """
-    if role != "user":
-        return []
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
     reader.planned = planned_places(known)
