@@ -308,7 +308,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
     known = KnownMemories(tx, key.space, stretch.project, stretch.messages[0].draft.at)
     before = _utterances_in(stretch.before, cleaning)
     remembered: list[Remembered] = []
-    at_work = _is_work_on_files(stretch.messages)
+    at_work = any(step.action.shell or step.action.kind in CHANGES for step in steps(stretch.messages))
     for said in _utterances_in(stretch.messages, cleaning):
         if said.role == "assistant":
             before.append(said)
@@ -332,7 +332,7 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
             known=known.facts,
             asked=closing_question(last.text) if last else "",
         )
-        # "The branch is open now" is about the work, which summaries, lessons and pins cover better.
+        # Beside an agent's work "the branch is open now" is about that, which summaries, lessons and pins cover better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
             piece = _fact_draft(fact, said, stretch, now + len(remembered) * _NEXT)
             if fact.answers and last is not None:
@@ -353,11 +353,6 @@ def _jokes_taken_back(said: Utterance, before: Sequence[Utterance], known: Seque
     told = [each for each in known if each.holds and set(each.sources) == {last.message}]
     # "Kidding, no boyfriend": what else that message said is so.
     return [each for each in told if not distinctive_words(each.text).isdisjoint(distinctive_words(said.text))] or told
-
-
-def _is_work_on_files(messages: Sequence[Message]) -> bool:
-    """Whether an agent works on files or in a shell there, so that most statements are about that work."""
-    return any(step.action.shell or step.action.kind in CHANGES for step in steps(messages))
 
 
 def _is_same_conversation(before: Utterance, said: Utterance) -> bool:

@@ -162,11 +162,8 @@ def _conversation_lines(said: Sequence[Utterance], before: Sequence[Utterance]) 
             day = each.at.date()
             yield f"{day:%a %Y-%m-%d}"
         mark = f"[{number}]" if number > 0 else "(earlier)"
-        yield f"{mark} {_prompt_text(each.speaker)}: {_prompt_text(_shown_words(each))}"
-
-
-def _shown_words(said: Utterance) -> str:
-    return clip(said.text, LONGEST_SAID if said.role == "user" else LONGEST_ANSWER)
+        longest = LONGEST_SAID if each.role == "user" else LONGEST_ANSWER
+        yield f"{mark} {_prompt_text(each.speaker)}: {_prompt_text(clip(each.text, longest))}"
 
 
 def _prompt_text(text: str) -> str:

@@ -273,12 +273,9 @@ def _has_content(text: str, piece: str, sentence: str) -> bool:
     size = len(_WORDS.findall(text))
     if size < _SHORTEST - 1 or len(text) > _LONGEST_STATEMENT:
         return False
-    return size > _SHORTEST or not _is_introduction(piece, sentence)
-
-
-def _is_introduction(piece: str, sentence: str) -> bool:
-    """Whether a few words without a verb introduce what follows: "Oh, and the allergy: …"."""
-    return predicate(piece) is None and sentence.partition(piece)[2].lstrip().startswith(":")
+    # A few words without a verb introduce what follows: "Oh, and the allergy: …".
+    introduces = predicate(piece) is None and sentence.partition(piece)[2].lstrip().startswith(":")
+    return size > _SHORTEST or not introduces
 
 
 def _without_authority(text: str, rows: FactCues) -> str:

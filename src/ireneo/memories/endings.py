@@ -185,7 +185,9 @@ class _ChangeReader:
         if all(each in verb_forms() for each in named) and not self._does_the_same(record, named):
             # "I can't run any more" names no thing: who runs the shop is not meant.
             return False
-        over = _mentions_end(record.text) if back else _mentions_end_of(record, hit)
+        text = comparable_words(record.text)
+        # It may say itself that this has ended.
+        over = has_cue("ends", text) and (back or len(hit) > 1 or any(hit & ended for ended, *_ in ended_things(text)))
         return (over or (back and _is_ban(record))) == back
 
     def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
@@ -256,8 +258,14 @@ class _ChangeReader:
         for pattern in measurement_patterns():
             own = pattern.search(self.words)
             for each, _ in self.held if own else ():
-                told = pattern.search(comparable_words(each.text))
-                if told and own and self._same_persons(each) and not numbers_in(told[0]) & numbers_in(own[0]):
+                words = comparable_words(each.text)
+                told = pattern.search(words)
+                if (
+                    told
+                    and own
+                    and self._name_same_persons(self.words, words)
+                    and not numbers_in(told[0]) & numbers_in(own[0])
+                ):
                     yield each
 
     def replaced_things(self) -> Iterator[Record]:
@@ -294,10 +302,6 @@ class _ChangeReader:
         """Whether statement and memory are about different people or animals, and share no name."""
         mine, theirs = (beings_in(words, self.persons) for words in (self.words, comparable_words(record.text)))
         return bool(mine and theirs) and not mine & theirs and (self.joins or not hit & self.names)
-
-    def _same_persons(self, record: Record) -> bool:
-        """Whether a memory is about the same people."""
-        return self._name_same_persons(self.words, comparable_words(record.text))
 
     def _name_same_persons(self, one: str, other: str) -> bool:
         """Whether two texts are about the same people: "Kofi" and "my friend Kofi", not "my cousin Ben" and Tara."""
@@ -420,22 +424,11 @@ def is_name_of(record: Record) -> bool:
     return record.value[:1].isupper() and record.text.rstrip(".").endswith(record.value) and len(record.text) < 60
 
 
-def _mentions_end(text: str) -> bool:
-    """Whether a memory itself says that something has ended."""
-    return has_cue("ends", comparable_words(text))
-
-
 def _is_ban(record: Record) -> bool:
     """Whether a memory says what somebody doesn't eat, or what answers must not contain."""
     return record.attribute in DIET or (
         record.attribute == "manner" and has_cue("forbids", comparable_words(record.text))
     )
-
-
-def _mentions_end_of(record: Record, hit: set[str]) -> bool:
-    """Whether a memory itself says that this has ended."""
-    text = comparable_words(record.text)
-    return _mentions_end(text) and (len(hit) > 1 or any(hit & named for named, *_ in ended_things(text)))
 
 
 _CALLED = lazy_re(

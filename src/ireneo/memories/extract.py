@@ -226,7 +226,7 @@ class _FactReader:
         alone = replace(statement, text=first)
         if slots := list(self._lasting_slots(alone, predicate(first, self._known_names(statement)))) if more else []:
             yield from slots
-            yield from self._second_half(statement, more)
+            yield from self._read_facts(replace(statement, text=more))
             return
         if more:
             yield from self._lasting_slots(replace(statement, text=more), predicate(more, self._known_names(statement)))
@@ -243,10 +243,6 @@ class _FactReader:
         for each in self.known if not is_plan(statement.text, self.at) else ():
             if each.subject == self.subject and (value := next_value(statement.text, each.attribute, each.value)):
                 yield self._make_fact(statement, None, subject=self.subject, attribute=each.attribute, value=value)
-
-    def _second_half(self, statement: Statement, more: str) -> Iterator[SaidFact]:
-        """The facts of the second half of a statement, read as a separate clause."""
-        yield from (replace(fact, quote=statement.text) for fact in self._read_facts(replace(statement, text=more)))
 
     def _known_names(self, statement: Statement) -> frozenset[str]:
         """The known names in a statement; with `anyone` also the name at its beginning."""

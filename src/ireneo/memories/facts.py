@@ -123,7 +123,8 @@ def _insert_evidence(points: list[Point], piece: Evidence, memory: MemoryId) -> 
         return True
     if holds and (not same or ends or piece.until) and _trust_at(points, at) > piece.trust:
         return False
-    if before and not ends and _is_contradicted(before, piece, memory):
+    if before and not ends and before.id == memory and before.until == before.start and before.trust > piece.trust:
+        # More trusted evidence denies it, and nothing was said since.
         return False
     point = Point(
         start=piece.at,
@@ -140,11 +141,6 @@ def _insert_evidence(points: list[Point], piece: Evidence, memory: MemoryId) -> 
     else:
         points.insert(at + 1, point)
     return True
-
-
-def _is_contradicted(before: Point, piece: Evidence, memory: MemoryId) -> bool:
-    """Whether more trusted evidence denies it, and nothing was said since."""
-    return before.id == memory and before.until == before.start and before.trust > piece.trust
 
 
 def _drop_repetitions(points: list[Point], at: int, trust: float) -> None:
@@ -239,7 +235,9 @@ def _settle_record(
     if last is None:
         if disputed:
             return replace(record, state="disputed", reason=_reason_disputed(record, of_id))
-        return replace(record, state="retired", reason=_reason_denied(record), retired=_last_against(record))
+        denied = _newest_against(record)
+        reason = objection_sentence(denied) if denied else "Nothing speaks for it."
+        return replace(record, state="retired", reason=reason, retired=denied.recorded if denied else None)
     if any(each.end is None or each.end > told for each in periods):
         return record
     end = stretches[-1].ended_by
@@ -259,11 +257,6 @@ def _reason_disputed(record: Record, of_id: Mapping[MemoryId, Record]) -> str:
     return f"A more trusted word stands against what the {record.origin} said on {format_day(record.at)}."
 
 
-def _reason_denied(record: Record) -> str:
-    last = _newest_against(record)
-    return objection_sentence(last) if last else "Nothing speaks for it."
-
-
 def _reason_ended(record: Record, end: datetime | None) -> str:
     """Why a value ended that no other one replaced."""
     if end is None:
@@ -279,10 +272,6 @@ def _reason_ended(record: Record, end: datetime | None) -> str:
 
 def _newest_against(record: Record) -> Evidence | None:
     return max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
-
-
-def _last_against(record: Record) -> datetime | None:
-    return max((each.recorded for each in record.evidence if each.against), default=None)
 
 
 class Fact(ShortRepr, frozen=True, kw_only=True):

@@ -72,7 +72,7 @@ def classify(text: str, speaker: str = "") -> KindGuess:
     looked_at = text[:LONGEST].replace("’", "'").strip()
     if _ENGLISH.failed.search(looked_at):
         return KindGuess(kind="failure")
-    if _is_procedure(looked_at):
+    if len(_NUMBERED.findall(looked_at)) >= 2 or _INLINE_NUMBERS.search(looked_at) or _ENGLISH.steps.search(looked_at):
         return KindGuess(kind="procedural")
     if fact := single_fact(looked_at, speaker):
         return _guess_of(fact)
@@ -98,7 +98,8 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
     whole = [StatedPart(text=text, guess=classify(text, speaker))]
     if whole[0].guess.kind in ("failure", "procedural") or len(text) > LONGEST:
         return whole
-    told = [fact for fact in _facts_in(text, speaker) if fact.attribute or not fact.against]
+    read = extract_facts(text.replace("’", "'"), speaker=speaker, at=None, anyone=True)
+    told = [fact for fact in read if fact.attribute or not fact.against]
     spans = list(_sentence_spans(text))
     facts = _facts_by_sentence([text[start:end] for start, end in spans], told)
     if facts is None:
@@ -135,10 +136,6 @@ def stated_parts(text: str, speaker: str = "") -> list[StatedPart]:
 def _replaces_old_fact(facts: Sequence[SaidFact], news: SaidFact) -> bool:
     """Whether a sentence has a clause about something no longer true: "Eve left Lyon, she lives in Oslo now"."""
     return any(fact.against and _slot_of(fact) == _slot_of(news) and fact.quote != news.quote for fact in facts)
-
-
-def _facts_in(text: str, speaker: str) -> list[SaidFact]:
-    return extract_facts(text.replace("’", "'"), speaker=speaker, at=None, anyone=True)
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -208,10 +205,6 @@ def _guess_of(fact: SaidFact) -> KindGuess:
 def _as_sentence(words: str) -> str:
     told = words[0].upper() + words[1:]
     return told if told[-1] in ".!?…" else f"{told}."
-
-
-def _is_procedure(text: str) -> bool:
-    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(_ENGLISH.steps.search(text))
 
 
 def _is_past_event(text: str) -> bool:

@@ -272,14 +272,12 @@ class _Episodic(MemoryKind):
         return worth * (1.0 if record.state == "active" else 0.3)
 
     def score(self, record: Record, now: datetime) -> Factors:
-        return (("recency", 0.6 + 0.4 * self._activation(record, now)), ("salience", 0.75 + 0.5 * record.salience))
+        pace = REFLECTED_PACE if record.reflected else 1.0
+        recency = activation(encounters(record), now, pace=pace, since=record.reflected)
+        return (("recency", 0.6 + 0.4 * recency), ("salience", 0.75 + 0.5 * record.salience))
 
     def line(self, record: Record, now: datetime) -> str:
         return with_notes(record.text, [format_day(record.when) if record.when else ""])
-
-    def _activation(self, record: Record, now: datetime) -> float:
-        pace = REFLECTED_PACE if record.reflected else 1.0
-        return activation(encounters(record), now, pace=pace, since=record.reflected)
 
 
 class _Semantic(MemoryKind):

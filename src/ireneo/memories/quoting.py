@@ -107,13 +107,8 @@ def without_remark(text: str, value: str, language: str) -> str:
 
 def is_short(said: Statement) -> bool:
     """Whether a part has too few words to name its subject, or no verb."""
-    return len(_WORDS.findall(said.text)) < SHORT or is_verbless(said)
-
-
-def is_verbless(statement: Statement) -> bool:
-    """Whether a part has neither a subject nor a known verb; only for English."""
-    text = statement.text
-    return statement.language != "de" and predicate(text) is None and not begins_with_name(text, statement.language)
+    is_verbless = said.language != "de" and predicate(said.text) is None
+    return len(_WORDS.findall(said.text)) < SHORT or (is_verbless and not begins_with_name(said.text, said.language))
 
 
 def begins_with_name(text: str, language: str) -> bool:

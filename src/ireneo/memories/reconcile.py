@@ -188,11 +188,7 @@ def _has_no_valid_evidence(record: Record, known: Mapping[MemoryId, Record]) -> 
 
 def _invalid_sources(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
     """The cited memories of a piece of evidence that are no longer valid."""
-    return [name for name in piece.memories if name not in known or not _is_valid(known[name])]
-
-
-def _is_valid(record: Record) -> bool:
-    return record.state == "active" and not record.stale
+    return [name for name in piece.memories if name not in known or known[name].state != "active" or known[name].stale]
 
 
 def _stale_reason(record: Record, known: Mapping[MemoryId, Record]) -> str:
