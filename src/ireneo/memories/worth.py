@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ireneo.language.files import CAPITAL, cached_data, topic
+from ireneo.language.spoken import Facts
 from ireneo.language.topics import Serving
 from ireneo.language.word_lines import Features, features, load_models
 from ireneo.language.words import language_of_sentence, letters, standardise
@@ -86,7 +87,7 @@ def _statement_forms(said: str, language: str, asked: str) -> Iterator[str]:
 @cached_data
 def _life_areas() -> dict[str, tuple[str, ...]]:
     """The areas of life of the words that name or state something in them."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(topic(Facts).pastimes, ("weekend",))
     for areas in (topic(Serving).asks, topic(Serving).tells):
         for area, words in areas.items():
             for word in words:
