@@ -27,7 +27,7 @@ class Predication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Facts(Topic, frozen=True, kw_only=True):
     """How people state facts about themselves and theirs, sentence by sentence and clause by clause."""
 
-    pastimes: Set = frozenset()  # Words for pastimes and those one spends them with: for what a statement is worth
+    pastimes: Set = frozenset()  # Words for pastimes, and those one spends them with: for what a statement is worth
     joke: Patterns = BARE  # Anywhere in a sentence: it isn't meant
     takes_back: Patterns = BARE  # A sentence of its own that takes back the one before: "just kidding"
     not_that: Patterns = BARE  # Right before a known value: it is wrong
