@@ -36,7 +36,6 @@ _SHORTEST = 3
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|`[^`\n]{1,300}`", re.S)
 _QUOTED_LINE = lazy_re(r"^[ \t]{0,4}(?:>|\|).*$", re.M)
 _SMILEY = lazy_re(r"(?<=\w)[ ]?:-?[)D(](?=\s|$)|(?<=[\u2600-\u27BF\U0001F300-\U0001FAFF])\s+")
-_WINK = lazy_re(r"(?<!\s)\s*+(?:;-?[)pPD]|:-?[pP]|[\U0001F609\U0001F61C\U0001F61D\U0001F643])+\W*+$")
 _JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{any_of(topic(Connectives).contrasts)}\s", re.I)
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
@@ -108,7 +107,7 @@ def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 if not more or (language == "en" and has_cue("joke", taken[0]) and predicate(sentence) is None):
                     # "Just kidding: Danish, because of her" only says what it is with the joke.
                     continue
-            said.append((_serious_part(sentence), language))
+            said.append(("" if _is_joke(sentence) else sentence, language))
     joins = True
     for place, (sentence, language) in enumerate(said):
         behind = said[place + 1][0] if place + 1 < len(said) else ""
@@ -129,16 +128,6 @@ def _sentences(line: str) -> Iterator[str]:
     """The sentences of a line; an emoticon ends one."""
     for sentence in sentences(line, small_opens=True):
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
-
-
-def _serious_part(sentence: str) -> str:
-    """A sentence as far as it is meant; before a wink after a condition only the part before that, else nothing."""
-    if not _is_joke(sentence):
-        return sentence
-    smile = _WINK.search(sentence)
-    head, comma, supposed = sentence[: smile.start()].rpartition(", ") if smile else ("", "", "")
-    winks_at_that = comma and _FACTS.condition.match(supposed) is not None
-    return head if winks_at_that and not _is_joke(head) else ""
 
 
 def _is_joke(sentence: str) -> bool:
