@@ -53,9 +53,7 @@ def split_clauses(text: str) -> Iterator[str]:
     """The clauses of a text, without conjunctions; text in backticks or brackets is not split."""
     start, hidden = 0, [each.span() for how in (MARKED, BRACKETS) for each in how.finditer(text)]
     for each in _SEPARATES.finditer(text):
-        # After a colon may be what works: "one worker is fine: `pytest -n 1`".
-        names = each[0] == ":" and reports_success(text[start : each.start()])
-        if not names and not any(first < each.start() < last for first, last in hidden):
+        if not any(first < each.start() < last for first, last in hidden):
             yield from _strip_clause(text[start : each.start()])
             start = each.end()
     yield from _strip_clause(text[start:])
@@ -76,11 +74,6 @@ def is_banned(clause: str) -> bool:
 def reports_failure(clause: str) -> bool:
     """Whether a clause says that something fails, or must not be done."""
     return bool(_SAYS.fails.search(clause) or _SAYS.bans.search(clause))
-
-
-def reports_success(clause: str) -> bool:
-    """Whether a clause says that the call it names is right or harmless."""
-    return bool(_SAYS.right.search(clause)) or (bool(_SAYS.fine.search(clause)) and not reports_failure(clause))
 
 
 def ends_command(word: str) -> bool:
@@ -172,7 +165,7 @@ def _tells_what_to_do(clause: str) -> bool:
 def failing_variant(clause: str, named: NamedCall) -> ReportedCall:
     """The call that fails, derived from the call that a clause names."""
     call, before = named.call, _text_before(clause, named)
-    if not _is_order(clause, named) and not reports_success(clause):
+    if not _is_order(clause, named):
         return call
     ahead, instead = _AHEAD_OF.search(before), _IN_PLACE_OF.search(before)
     if ahead is not None:

@@ -37,7 +37,6 @@ from ireneo.lessons.told_calls import (
     named_calls,
     pattern_row,
     reports_failure,
-    reports_success,
     split_clauses,
     with_folder_slash,
 )
@@ -180,7 +179,7 @@ def _of_an_act(text: str) -> list[ReportedFailure]:
     """The calls of any program with a verb and its object: "draining db-3 loses rows", "db-3 must not be drained"."""
     clauses = list(split_clauses(text))
     for at, clause in enumerate(clauses):
-        for done in () if reports_success(clause) else _WAS_DONE.finditer(clause):
+        for done in _WAS_DONE.finditer(clause):
             before, behind = clause[: done.start()].split(), clause[done.end() :].split()
             articles = topic(Words).articles
             if articles.intersection(each.lower() for each in before[-1:]) or _RUNS.fullmatch(done[0]):
