@@ -40,6 +40,7 @@ def test_the_branch_and_the_last_commit_are_told_as_version_control_said_them() 
     assert shown(run("git log --oneline -2", log)) == [
         "The newest commits that `git log` showed: 4f2a91c Keep every row; 9bb01d2 Begin"
     ]
+    assert shown(run("git log -p 9bb01d2", log)) == shown(run("git log origin/main", log)) == [], "of another commit"
 
 
 def test_what_was_changed_since_the_last_commit_is_told_in_one_line() -> None:

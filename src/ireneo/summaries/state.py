@@ -67,7 +67,10 @@ _REWRITES = lazy_re(
     r"|reset\b[^|;&\n]{0,80}(?:HEAD[~^@]|\s[0-9a-f]{7,40}\b|\borigin/))"
 )
 _NOT_REWRITTEN = lazy_re(r"[Uu]p to date\b|^Already up", re.MULTILINE)
-_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.))")
+_LOG_COMMAND = lazy_re(
+    r"\bgit\b[^|;&\n]{0,80}\blog\b(?![^|;&\n]{0,200}(?:--all|--grep|-S|-G| -- |\.\.|\s[0-9a-f]{7,40}\b|\sorigin/))"
+)
+"""A log of the branch at hand: not of another commit or branch, and not of some commits."""
 _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
 _CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
