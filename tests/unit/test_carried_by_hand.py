@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 import pytest
 
 import ireneo
-from ireneo.formats.logs.format import LoggedSession
-from ireneo.types import ImportReport, LogFault
+from ireneo.formats.logs.format import LoggedNode, LoggedSession
+from ireneo.types import ImportReport
 
 NAMES = ("Mara", "Ilse")
 SAID = [
@@ -152,13 +152,10 @@ class Diary:
         return not sample
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
-        """Not used, since the files are read line by line."""
-        raise AssertionError(name)
-
-    def drafts(self, lines: Iterable[bytes]) -> Iterator[ireneo.Draft | LogFault]:
         """Read a message from each line."""
-        for line in lines:
-            yield ireneo.Draft(role="user", parts=(ireneo.Text(text=line.decode().strip()),))
+        drafts = [ireneo.Draft(role="user", parts=(ireneo.Text(text=line.decode().strip()),)) for line in lines]
+        nodes = tuple(LoggedNode(draft=draft, parent=at - 1 if at else None) for at, draft in enumerate(drafts))
+        yield LoggedSession(id=name, nodes=nodes, head=len(nodes) - 1)
 
 
 async def test_a_file_of_one_session_in_any_format_keeps_what_was_written_by_hand(
