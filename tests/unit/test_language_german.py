@@ -193,10 +193,11 @@ def test_a_city_is_no_month() -> None:
 
 def test_a_question_says_whom_it_asks_of_and_what_for() -> None:
     asked = read_question("Wann bin ich nach Köln gezogen?", now=NOW)
-    assert (asked.side, asked.asks_when) == ("user", True)
+    assert (asked.side, asked.asks_when, asked.past) == ("user", True, False)
     assert read_question("Wie viele Katzen hast du erwähnt?").asks_how_many
     assert read_question("Kannst du mir sagen, wo mein Pass liegt?").side == "user"
     assert read_question("Was hast du mir empfohlen?").side == "assistant"
+    assert read_question("Was geschah vor dem Umzug?").past
 
 
 def test_the_language_and_the_numbers_of_a_text() -> None:

@@ -357,8 +357,6 @@ class Questions(Topic, frozen=True, kw_only=True):
     figures: Set = frozenset()  # Numbers in words, in an answer
     motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
     small_talk: Patterns = Patterns(r"\W*(?:{}\b\W*)*+")  # The whole message is small talk, which answers nothing
-    own_verb: Patterns = WORD_BEGINS  # It asks what the asker does; the group is the verb
-    of_another: Map = {}  # For each ending of such a verb, the ending in the third person
 
 
 class Senses(Topic, frozen=True, kw_only=True):

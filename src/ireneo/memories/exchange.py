@@ -300,6 +300,7 @@ _ORDER = (
     *("confidence", "salience", "origin", "trust", "seen", "drawn"),
 )
 """The fields that somebody who opens the file looks for first."""
+_CLOSING = lazy_re(r"^\+\+\+[^\S\n]*(?:\n|\Z)", re.M)
 _LINE = lazy_re(r"\(at line (\d+), column \d+\)")
 
 
@@ -354,18 +355,11 @@ def _split_front_matter(text: str) -> tuple[str, str] | None:
     if first.endswith("\r"):
         # We never end this line so: an editor, or git on Windows, has changed all line ends.
         rest = rest.replace("\r\n", "\n")
-    begin = 0
-    while begin < len(rest):
-        end = rest.find("\n", begin)
-        line = rest[begin : len(rest) if end < 0 else end]
-        if line.rstrip() == FENCE:
-            body = "" if end < 0 else rest[end + 1 :]
-            # A memory's file ends with a line break that isn't part of its text.
-            return rest[:begin].removesuffix("\n"), body.removesuffix("\n")
-        if end < 0:
-            return None
-        begin = end + 1
-    return None
+    end = _CLOSING.search(rest)
+    if end is None:
+        return None
+    # A memory's file ends with a line break that isn't part of its text.
+    return rest[: end.start()].removesuffix("\n"), rest[end.end() :].removesuffix("\n")
 
 
 _USES = 10
@@ -373,7 +367,7 @@ _USES = 10
 
 def drafts_of(record: Record) -> list[MemoryDraft]:
     """A draft for each piece of its evidence."""
-    return [_draft(record, piece) for piece in record.evidence]
+    return [evidence_draft(record, piece) for piece in record.evidence]
 
 
 def edit_draft(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
@@ -391,22 +385,19 @@ def edit_draft(entry: MemoryEntry, known: Record | None, now: datetime) -> Memor
     # A changed text that no longer names the value has another value.
     keeps = known is not None and record.value != known.value
     value = record.value if keeps or record.value.casefold() in record.text.casefold() else ""
-    return replace(_draft(record, said), value=value)
-
-
-def evidence_draft(record: Record, piece: Evidence) -> MemoryDraft:
-    """A piece of evidence as a draft for a memory."""
-    return _draft(record, piece)
+    return replace(evidence_draft(record, said), value=value)
 
 
 def objection_draft(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
     """Evidence by a user, or `origin`, that a memory is not true, and why."""
-    return _draft(record, Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why))
+    return evidence_draft(
+        record, Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why)
+    )
 
 
 def confirmation_draft(record: Record, now: datetime) -> MemoryDraft:
     """Evidence by a user that a memory stays as it is."""
-    return _draft(record, Evidence(at=now, recorded=now, origin="user", trust=TRUST["user"]))
+    return evidence_draft(record, Evidence(at=now, recorded=now, origin="user", trust=TRUST["user"]))
 
 
 def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
@@ -452,7 +443,8 @@ def with_usage(stored: Record, told: Record, *, is_new: bool) -> Record:
     return replace(grown, pinned=told.pinned, **away, **words)
 
 
-def _draft(record: Record, piece: Evidence) -> MemoryDraft:
+def evidence_draft(record: Record, piece: Evidence) -> MemoryDraft:
+    """A piece of evidence as a draft for a memory."""
     names = {name: getattr(record, name) for name in (*_SEALED, "cue", "pinned")}
     # A lesson is recognised by its original wording.
     return MemoryDraft(**asdict(piece), **(names | {"text": record.drawn or record.text}))

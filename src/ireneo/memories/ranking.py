@@ -20,7 +20,7 @@ from ireneo.language.words import common_words, language_of_sentence, terms, wri
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
-from ireneo.memories.senses import ALIKE, TOLD, asked_attributes, is_about_other_subject, names_another, own_verb
+from ireneo.memories.senses import ALIKE, TOLD, asked_attributes, is_about_other_subject, names_another
 from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 from ireneo.short_repr import ShortRepr
@@ -61,8 +61,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """The attributes that it asks for."""
     own: bool = False
     """Whether it is about the person who asks, and names nobody else."""
-    own_verb: str = ""
-    """The verb for that person: "live" in "where do I live"."""
     whom: frozenset[str] = frozenset()
     """The terms of the names inside it, in languages that capitalise nothing else there."""
 
@@ -73,8 +71,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
-    language = language_of_sentence(text)
-    stop = _stop_terms(language)
+    stop = _stop_terms(language_of_sentence(text))
     about = [term for term in about if term not in stop] or about
     going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
     if not {*about} - going <= _frame_terms():
@@ -98,7 +95,6 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         beside=beside,
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
-        own_verb=own_verb(text) if side == "user" else "",
         whom=frozenset() if writes_nouns_large(text) else frozenset(large),
         newest=bool(_SAYS.newest.search(text)),
         asks_when=bool(_SAYS.when.search(text)),
@@ -465,7 +461,7 @@ def _other_bonuses(question: Question, passage: Passage) -> Iterator[tuple[str, 
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR
-    if question.own and passage.role == "user" and is_about_other_subject(question.own_verb, passage.text):
+    if question.own and passage.role == "user" and is_about_other_subject(passage.text):
         yield "of another", OF_ANOTHER
     if question.window and passage.at and question.window.holds(passage.at):
         yield "time", WINDOW_FAVOUR
@@ -538,8 +534,6 @@ def matched_terms(question: Question, text: str) -> frozenset[str]:
     )
 
 
-NEARLY_THE_SAME = 0.9
-"""From this share of common terms (Jaccard's measure) on, two texts are the same."""
 _FEW = 4
 
 
@@ -549,22 +543,21 @@ def likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / together if together else 0.0
 
 
-def move_repeats_last(
-    ranking: Sequence[Item], terms_of: Callable[[Item], Iterable[str]], *, same: float = NEARLY_THE_SAME
-) -> tuple[Item, ...]:
-    """Move near repetitions of better items to the end of `ranking`; no item is lost.
+def move_repeats_last(ranking: Sequence[Item], words_of: Callable[[Item], Iterable[str]]) -> tuple[Item, ...]:
+    """Move items with the same words as a better one to the end of `ranking`; no item is lost.
 
-    Texts of fewer than four terms ("Yes, I did") are similar by chance, and are not moved.
+    Texts of fewer than four words ("Yes, I did") are alike by chance, and are not moved.
     """
-    kept: list[tuple[Item, frozenset[str]]] = []
+    kept: dict[object, Item] = {}
     repeated: list[Item] = []
-    for item in ranking:
-        held = frozenset(terms_of(item))
-        if len(held) >= _FEW and any(likeness(held, other) >= same for _, other in kept):
+    for place, item in enumerate(ranking):
+        words = frozenset(words_of(item))
+        key: object = words if len(words) >= _FEW else place
+        if key in kept:
             repeated.append(item)
         else:
-            kept.append((item, held))
-    return (*(item for item, _ in kept), *repeated)
+            kept[key] = item
+    return (*kept.values(), *repeated)
 
 
 def pack(ranking: Iterable[Item], cost: Callable[[Item], int], budget: int) -> tuple[Item, ...]:

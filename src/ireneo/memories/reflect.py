@@ -133,10 +133,8 @@ def withdrawal_reason(conclusion: Conclusion, sources: Mapping[MemoryId, Record]
 
     `sources` are those that are still valid.
     """
-    left = tuple(name for name in conclusion.memories if name in sources)
-    if len(left) < 2 or len(distinct_events([sources[name] for name in left])) < 2:
-        return "Fewer than two events that it was drawn from still hold."
-    return ""
+    left = [sources[name] for name in conclusion.memories if name in sources]
+    return "" if len(distinct_events(left)) > 1 else "Fewer than two events that it was drawn from still hold."
 
 
 # Draw conclusions without a model: how actions usually end, and how often a value changed.

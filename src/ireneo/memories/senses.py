@@ -7,12 +7,11 @@ one. The words are data, in `senses` of a language's file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
-from ireneo.language.spoken import Attributes
-from ireneo.language.topics import Persons, Questions, Senses, Words
+from ireneo.language.topics import Persons, Questions, Senses
 from ireneo.language.words import language_of_sentence, similar_words, terms
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
@@ -55,8 +54,7 @@ def asked_attributes(text: str, asked: dict[str, float], frame: float) -> tuple[
         # If the words of answers are known, words similar to another sense of the term are noise.
         near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in similar_words(term, ALIKE_TRIED)}
         if weight > frame:
-            words = {**dict.fromkeys(_attribute_terms().get(term, ()), TOLD), **near}
-            beside[term] = [(word, share) for word, share in words.items() if word not in asked]
+            beside[term] = [(word, share) for word, share in near.items() if word not in asked]
     return frozenset(senses), beside
 
 
@@ -79,17 +77,9 @@ def senses_asked(text: str) -> frozenset[str]:
     return frozenset(attribute_of(code) for _, code, _ in _asked_senses(text))
 
 
-def own_verb(text: str) -> str:
-    """The asker's own verb in a question: "live" in "where do I live"; empty if there is none."""
-    found = _QUESTIONS.own_verb.search(text)
-    return next((each for each in found.groups() if each), "").casefold() if found else ""
-
-
-def is_about_other_subject(verb: str, text: str) -> bool:
-    """Whether a text only says of somebody else what the question asked about the asker: "lives" for "do I live"."""
+def is_about_other_subject(text: str) -> bool:
+    """Whether a text speaks of somebody else, and not of its author."""
     words = {word.casefold() for word in _WORDS.findall(text)}
-    if verb and verb not in words and not words.isdisjoint(_third_person_forms(verb)):
-        return True
     known = topic(Persons)
     return words.isdisjoint(_QUESTIONS.oneself) and not words.isdisjoint(known.she | known.he | known.roles)
 
@@ -97,13 +87,6 @@ def is_about_other_subject(verb: str, text: str) -> bool:
 def names_another(text: str) -> bool:
     """Whether a question names somebody else, by name or by relation to the asker."""
     return bool(_ROLE.search(text) or _NAME.search(text))
-
-
-def _third_person_forms(verb: str) -> Iterator[str]:
-    """The forms of a verb for another person."""
-    for ending, instead in _QUESTIONS.of_another.items():
-        if verb.endswith(ending):
-            yield from (verb.removesuffix(ending) + each for each in instead)
 
 
 @cached_data
@@ -126,16 +109,3 @@ def _answer_terms() -> dict[str, dict[str, list[str]]]:
         }
         for language in _question_patterns()
     }
-
-
-@cached_data
-def _attribute_terms() -> dict[str, list[str]]:
-    """The terms that by themselves name an attribute, with those of its code, by which memories of it are found."""
-    found: dict[str, dict[str, None]] = {}
-    german = set(terms(" ".join(of_language(Words, "de").stop)))
-    for code, names in topic(Attributes).names.items():
-        for name in names:
-            said = [term for term in terms(name) if term not in german]
-            if len(said) == 1:
-                found.setdefault(said[0], {}).update(dict.fromkeys(terms(code.replace("_", " "))))
-    return {term: list(codes) for term, codes in found.items()}
