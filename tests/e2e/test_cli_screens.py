@@ -303,13 +303,14 @@ def test_the_rows_of_a_story_name_its_threads_and_its_cast(tmp_path: Path) -> No
         {"name": ("Vera", "Tom")[day % 2], "is_user": not day % 2, "mes": f"Anselm married Hedda on day {day}."}
         for day in range(260)
     ]
-    said[3]["mes"] = "I promise you, Vera, I will mend the net at the mill."
+    said[4]["mes"] = "My sister Hedda lives in Rode, you know that."
     (tmp_path / "tale.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
     run("import", "tale.jsonl", cwd=tmp_path)
+    run("thread", "add", "tale", "promise", "Tom will mend the net at the mill.", "--who", "Tom", cwd=tmp_path)
     lines = run("context", "tale", "--budget", 3_000, cwd=tmp_path).stdout.splitlines()
     rows = lines[next(number for number, line in enumerate(lines) if line.split()[:1] == ["what"]) + 1 :]
-    assert re.match(r"  \d+ pins and threads  .*“I promise you", rows[0])
-    assert re.match(r"  cast  .*Vera", rows[1])
+    assert re.match(r"  \d+ pins and threads  .*Tom will mend the net", rows[0])
+    assert re.match(r"  cast  .*Hedda: Vera’s sister", rows[1])
 
 
 def test_names_are_cut_where_both_their_ends_are_seen() -> None:

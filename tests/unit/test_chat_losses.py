@@ -396,3 +396,14 @@ def test_a_call_that_failed_is_said_to_have_in_formats_without_a_flag(name: Form
     if output != told:
         (result,) = ireneo.chat_format(name).decode(written)[-1].results
         assert (result.failed, result.text) == (True, output), "and is read so when it comes back"
+
+
+def test_a_blank_message_that_comes_back_is_not_reported_as_left_out() -> None:
+    messages: list[Message] = [
+        {"role": "user", "content": "Hello."},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello."}]},
+        {"role": "assistant", "content": "\r"},
+    ]
+    context = kept(messages, singly=True)
+    assert context.messages == messages
+    assert not context.repaired

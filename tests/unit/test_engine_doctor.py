@@ -21,7 +21,6 @@ from ireneo.engine.resources import Resources
 from ireneo.log.message import Message, head_of
 from ireneo.log.tree import Annotation, annotation_id
 from ireneo.ports.store import Rebuild, Store, Transaction
-from ireneo.summaries.policy import RUNNING
 from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
 from ireneo.testing.conformance.check import observed, ran, read_from
 from ireneo.testing.scripted import ManualClock
@@ -178,11 +177,8 @@ async def test_what_may_overlap_is_no_fault(store: Store, memory: Memory) -> Non
     m = await told_story(store)
 
     def change(tx: Transaction) -> None:
-        # A block that another branch ended early, and a running summary, which covers all that came before.
+        # A block that another branch ended early.
         tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
-        one, two = leaf(m[:5], summarizer=RUNNING.summarizer), leaf(m[5:10], summarizer=RUNNING.summarizer)
-        folded = replace(deeper([one, two]), depth=1)
-        tx.summaries.put(KEY, [one, folded])
         # A text by a model is paid for, and its parts are made again under the same names.
         writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1)
         summarizer = f"story-1/third/{SUMMARIZER}"

@@ -460,8 +460,14 @@ def _content_losses(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFo
 def _empty_message_losses(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Find empty messages that are missing when the list is read again."""
     empty = [index for index, draft in enumerate(drafts) if draft.role != "system" and all(map(is_blank, draft.parts))]
-    kept = sum(all(map(is_blank, draft.parts)) for draft in read)
+    # A format may read two messages of one author as one, of which only a part is blank.
+    beside = [draft for index, draft in enumerate(drafts) if index not in empty and draft.role != "system"]
+    kept = max(0, _count_blanks(read) - _count_blanks(beside))
     yield from _omissions({"an empty message": empty[kept:]} if empty[kept:] else {}, f"{chat.name} takes none")
+
+
+def _count_blanks(drafts: Sequence[Draft]) -> int:
+    return sum(sum(map(is_blank, draft.parts)) if draft.parts else 1 for draft in drafts)
 
 
 def _omissions(missing: Mapping[str, Sequence[int]], why: str) -> Iterator[Violation]:
