@@ -63,6 +63,11 @@ def test_what_is_said_of_the_present_counts_for_a_while(words: str, language: st
     assert over == ExpiredPart(until=SAID + COUNTS_FOR, left="")
 
 
+def test_what_lasts_keeps_the_sentence_that_it_needs() -> None:
+    text = quoted("My cousin Greta is here over Whitsun with the children. She's coeliac.", "en", "")
+    assert expired_part(text, SAID, LATER) is None
+
+
 @pytest.mark.parametrize(
     ("words", "days"),
     [

@@ -68,9 +68,12 @@ _COMPOUND = 4
 """The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
 _BEGINNING = 6
-"""How many first letters two longer words of one family share: "therapy", "therapist"."""
+"""How many first letters two words of one family share: "therapy", "therapist"; "allergy", "allergic"."""
 _NAMED_FOR_GOOD = ("child", "sibling", "parent", "relative", "name", "called")
 """The attributes of names that only end by death, or by another name."""
+
+
+_calendar_terms = cached_data(lambda: {term for word in (*month_numbers(), *weekday_numbers()) for term in terms(word)})
 
 
 def may_end_something(text: str) -> bool:
@@ -148,10 +151,12 @@ class _ChangeReader:
 
     def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
-        for said, gone, back in ended_things(self.words):
+        for said, gone, back, parted in ended_things(self.words):
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
-            found = [each for each, words in self.held if self._ends(each, words, named, gone=gone, back=back)]
+            found = [
+                each for each, words in self.held if self._ends(each, words, named, gone=gone, back=back, parted=parted)
+            ]
             # What could mean several things ends none of them.
             if len(found) <= (MOST if gone else _MOST_MEANT):
                 yield from found
@@ -163,7 +168,7 @@ class _ChangeReader:
             same = [each for each, words in self.held if name <= words and not each.value]
             yield from same if len(same) <= _MOST_MEANT else ()
 
-    def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool) -> bool:
+    def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool, parted: bool) -> bool:
         """Whether a memory is about what `named` names in full, which according to the statement ended or is back."""
         hit = self._shared_terms(named, words)
         if len(hit) < len(named) or not self._may_be_subject(record, hit):
@@ -179,8 +184,9 @@ class _ChangeReader:
         if record.attribute == "manner" and not (back or self.draft.attribute == "manner"):
             # What is told of one's life ends no wish for answers.
             return False
-        if (record.attribute in _NAMED_FOR_GOOD and is_name_of(record)) or _only_names_subject(record, hit):
-            # A daughter who dropped out keeps her name.
+        for_good = record.attribute in _NAMED_FOR_GOOD or (record.attribute == "partner" and not parted)
+        if (for_good and is_name_of(record)) or _only_names_subject(record, hit):
+            # A daughter who dropped out keeps her name, and a wife who quit her job is still a wife.
             return False
         if all(each in verb_forms() for each in named) and not self._does_the_same(record, named):
             # "I can't run any more" names no thing: who runs the shop is not meant.
@@ -201,8 +207,8 @@ class _ChangeReader:
         """The terms of `one` that occur in `other`, or in a longer word there."""
         same = set(one & other)
         parts = one - same if self.joins else (one - same) & self.names
-        begin = {word[:_BEGINNING] for word in other if len(word) > _BEGINNING}
-        same |= {each for each in one if len(each) > _BEGINNING and each[:_BEGINNING] in begin}
+        begin = {word[:_BEGINNING] for word in other if len(word) >= _BEGINNING}
+        same |= {each for each in one if len(each) >= _BEGINNING and each[:_BEGINNING] in begin}
         return same | {each for each in parts if any(is_affix(each, word) for word in other)}
 
     def changed_values(self) -> Iterator[Record]:
@@ -245,7 +251,7 @@ class _ChangeReader:
     def _share_a_thing(self, record: Record, words: Set[str], figures: Set[str], *, timed: bool) -> bool:
         """Whether a memory is about the same thing; if the figures are days or times, that is more than a person."""
         shared = {term for term in self._shared_terms(self.said, words) if self.often.get(term, 0) <= MOST}
-        shared -= {*units_by_term(), *figures}
+        shared -= {*units_by_term(), *_calendar_terms(), *figures}
         whom = self.persons | person_terms() | being_terms() | _names_at_start(record) if timed else set[str]()
         near = _words_beside_figures(comparable_words(record.text)) & _words_beside_figures(self.words)
         close = _CLOSE * len(shared) >= min(len(self.said), len(words)) or bool(shared & near)
@@ -288,7 +294,10 @@ class _ChangeReader:
                     (each.attribute == thing or told or idle)
                     # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
                     and not (of_whom and of_whom.isdisjoint(terms(words)))
-                    and self._name_same_persons(mine, theirs)
+                    and (
+                        self._name_same_persons(mine, theirs)
+                        or (is_name_of(each) and {*terms(each.value)} <= {*terms(mine)})
+                    )
                     and (each.subject in ("", self.draft.subject) or not self.draft.subject)
                 ):
                     yield each
@@ -344,8 +353,8 @@ def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[
 
 
 @lru_cache(512)
-def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
-    """The terms of each thing that has ended, whether it is somebody who died, and whether it is back.
+def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool, bool], ...]:
+    """The terms of each thing that has ended: whether it is somebody who died, is back, or parted from the speaker.
 
     Cached, since each statement is compared with the same memories.
     """
@@ -359,7 +368,7 @@ def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool], ...]:
             if named and not _INDEFINITE.match(found[name]):
                 rest = _CLAUSE_REST.match(words, found.end())
                 again = f"{words[found.start() : found.start(name)]} {rest[0] if rest else ''}"
-                told.append((frozenset(named), gone, has_cue("back", again)))
+                told.append((frozenset(named), gone, has_cue("back", again), "both" in found.re.groupindex))
     return tuple(told)
 
 
@@ -395,6 +404,9 @@ def _last_nouns(words: list[str]) -> list[str]:
     found: list[int] = []
     # "Das Bisoprolol hat die Ärztin abgesetzt": it isn't the doctor who has ended.
     large = [at for at in large if not set(terms(words[at])) & role_terms()] or large
+    # "Den Kurs in Kassel sag ich ab": it isn't the town.
+    near = {*topic(Facts).phrase_ends} - {*_PHRASING.definite}
+    large = [at for at in large if not (at and words[at - 1].casefold() in near)] or large
     for at in reversed(large):
         if found and not (found[-1] - at == 1 or words[at + 1 : found[-1]] == ["und"]):
             break

@@ -391,7 +391,8 @@ class _FactReader:
                 denied = found is not None
             else:
                 denied = False
-            elsewhere = elided and row.attribute != "employer"
+            moved = row.attribute == "home" and said.tense == "past"
+            elsewhere = elided and not (moved or row.attribute == "employer")
             if found is None or elsewhere or not (tense_fits(row, said) and _body_reacts(row, statement)):
                 continue
             against = row.ends or said.over or denied

@@ -136,7 +136,7 @@ def counts_by_noun(text: str) -> Mapping[str, Set[str]]:
 
 def _is_counted(noun: str) -> bool:
     low = noun.casefold()
-    if low in _unit_words() or low in _common_words() or not low.isalpha() or len(low) < 4:
+    if low in month_numbers() or low in _unit_words() or low in _common_words() or not low.isalpha() or len(low) < 4:
         return False
     return (low.endswith("s") and not low.endswith("ss") and verb_forms().get(low, ("", ""))[1] != "s") or (
         noun[0].isupper() and low.endswith(("n", "e", "r"))

@@ -150,7 +150,8 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(unquoted_words(text), left) if left else ""
-    return ExpiredPart(until=max(each.at for each in over), left=left)
+    # "My sister comes on Friday. She's coeliac": what lasts needs what is over, and keeps it.
+    return None if left == text else ExpiredPart(until=max(each.at for each in over), left=left)
 
 
 def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
