@@ -32,6 +32,8 @@ FEW = 3
 """A word is always specific if at most this many goals and lessons contain it."""
 RELATED = 0.25
 """The minimum score of a lesson that concerns a goal."""
+NAMES_IT = 0.3
+"""From this share of a goal's words on a common word names a task: “run the tests”, for ``make test``."""
 LIKE = 0.2
 """The minimum similarity of a similar past task."""
 MOST_TASKS = 8
@@ -132,9 +134,14 @@ class Goal:
         shares = (
             self._total_weight(each & self._words) / (self._total_weight(each) or 1.0)
             for each in names
-            if any(map(self._is_specific, each))
+            if any(map(self._is_specific, each)) or self._is_named_in_full(each)
         )
         return max(shares, default=0.0)
+
+    def _is_named_in_full(self, name: frozenset[str]) -> bool:
+        """Whether the goal has all words of a task's name, and more than a common word beside its own subject."""
+        much = self._total_weight(name) >= NAMES_IT * self._total_weight(self._words)
+        return bool(name) and name <= self._words and (len(name) > 1 or much)
 
     def _command_relevance(self, lesson: Content) -> float:
         """How much more often similar tasks ran its command than others."""
