@@ -209,3 +209,15 @@ def test_a_goal_names_a_trap_without_a_command_by_its_path(goal: str, named: boo
     assert Goal(goal, [], []).names_call(Trigger(path="log/logging.py")) is named
     assert not Goal(goal, [], []).names_call(Trigger(path="log/logging.py", words=("--follow",)))
     assert not Goal("Read the logging", [], []).names_call(Trigger(path="logging/"))
+
+
+@pytest.mark.parametrize(
+    ("goal", "concerns"),
+    [("Run the tide tests", True), ("Mend the tide tests of the mole", True), ("Paint a quay, with tests", False)],
+)
+def test_a_task_that_the_goal_names_in_full_is_told_however_common_its_words(goal: str, concerns: bool) -> None:
+    common = [
+        content_of(f"The tide tests of {name} fail on Sundays.") for name in ("mole", "quay", "pier", "slip", "dock")
+    ]
+    lesson = content_of("This project runs its tide tests with `make tide-tests`.")
+    assert (Goal(goal, [], common).relevance(lesson, ()) >= RELATED) is concerns
