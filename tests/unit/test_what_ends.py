@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import ireneo
+from ireneo.errors import BadInput
 
 AT = datetime(2025, 1, 10, 9, tzinfo=UTC)
 
@@ -53,3 +54,11 @@ async def test_an_ending_ends_what_it_names(first: str, then: str, over: str) ->
 async def test_who_says_without_a_subject_where_they_moved_lives_there() -> None:
     assert "The user moved to Hull on 30 January 2025." in await told("I live in Hove.", "Moved to Hull yesterday.")
     assert not any("lives" in each for each in await told("The plumber rang. Moved to Friday."))
+
+
+async def test_what_has_ended_is_not_restored_from_the_archive() -> None:
+    async with ireneo.open(":memory:") as memory:
+        first = await memory.remember("I live in Hove.", at=AT)
+        await memory.remember("I live in Hull.", at=AT + timedelta(weeks=3))
+        with pytest.raises(BadInput, match="not in the archive but superseded"):
+            await memory.restore([first.record.id])

@@ -722,7 +722,7 @@ class Memory:
         return await archive(self._resources, self.space, keep)
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
-        """Take memories out of the archive. Raises NotFound."""
+        """Take memories out of the archive. Raises NotFound, and BadInput for one that isn't there because it ended."""
         return await self._store.write(restore, self._resources, self.space, ids)
 
     async def forget(

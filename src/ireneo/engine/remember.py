@@ -630,11 +630,16 @@ def has_faded(record: Record, now: datetime) -> bool:
 
 
 def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
-    """Take memories out of the archive; ids may be shortened. Raises MemoryNotFound.
+    """Take memories out of the archive; ids may be shortened. Raises MemoryNotFound, and BadInput for one that ended.
 
     This is recorded as a use, so that they don't fade again at once.
     """
-    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in memories_of_ids(tx, space, ids)]
+    found = memories_of_ids(tx, space, ids)
+    for each in found:
+        if not each.archived and not each.holds:
+            wanted = "`remember` its words again if they hold"
+            raise BadInput(f"Memory {each.id} is not in the archive but {each.state}: something ended it; {wanted}.")
+    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in found]
     tx.memories.put(space, out)
     return record_use(tx, resources, space, [each.id for each in out])
 
