@@ -121,4 +121,8 @@ async def test_no_placeholder_is_stored_for_what_a_model_did_not_write(mood: str
     assert not any(each in words for each in ("529", "502", "unavailable", "refused", "cut off"))
     # The offline text stands, word for word, but for the ids that open it, and the last line that these leave room for.
     for one, other in zip(after.view, before.view, strict=True):
-        assert all(a == b for a, b in zip(_told(one.text), _told(other.text), strict=False))
+        now, then = _told(one.text), _told(other.text)
+        assert abs(len(now) - len(then)) <= 1
+        shared = min(len(now), len(then))
+        assert now[:shared] == then[:shared]
+    assert any(_told(one.text) for one in after.view if one.what == "summary")
