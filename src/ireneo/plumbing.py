@@ -65,7 +65,7 @@ def project_named(given: str) -> str:
 
 def neutralised(text: str) -> str:
     """Mark instructions to a model in `text` as quoted."""
-    from ireneo.grounding.claims import quote_instructions
+    from ireneo.log.calls import quote_instructions
 
     return quote_instructions(text)
 

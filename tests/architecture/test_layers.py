@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters", "analysing", "compacting"},
     "analysing": DOMAIN | {"", "ports", "engine", "adapters", "compacting"},
     "guard": DOMAIN | {"ports", "engine", "adapters"},
-    "plumbing": frozenset({"adapters", "engine", "formats", "memories", "lessons", "grounding", "summaries"}),
+    "plumbing": frozenset({"adapters", "engine", "formats", "log", "memories", "lessons", "grounding", "summaries"}),
     "faces": frozenset({"", "sync", "types", "plumbing", "guard", "ports", "testing"}),
     "errors": frozenset(),
     "patterns": frozenset(),

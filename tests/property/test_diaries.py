@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.unit.runs import material, quarters
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import project_of
 from ireneo.lessons.write_diary import allowance, render_diary, write_diary
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Call, Draft, Result, Text
 
 PATHS = ["a.py", "src/rows.py", "/srv/x/src/rows.py", "src/`odd`.py", "naïve/“quoted”.md", "x" * 300, ""]

@@ -6,16 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ireneo.grounding.check import LastOutcome, contradicted_verdict, contradicts, is_error_text, voice_faults
-from ireneo.grounding.claims import (
-    ClaimKind,
-    TextClaim,
-    artifacts,
-    claims,
-    code_claims,
-    has_instruction,
-    quote_instructions,
-)
+from ireneo.grounding.claims import ClaimKind, TextClaim, claims, code_claims
 from ireneo.grounding.evidence import SourceIndex, check_text
+from ireneo.language.words import artifacts
+from ireneo.log.calls import has_instruction, quote_instructions
 
 words = st.text("abcdefghijklmnop", min_size=3, max_size=8)
 paths = st.builds(

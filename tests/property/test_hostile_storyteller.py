@@ -16,7 +16,7 @@ from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.engine.writing import write as write_summary
 from ireneo.errors import ModelError
 from ireneo.grounding.check import is_error_text
-from ireneo.grounding.claims import has_instruction
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Message
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM

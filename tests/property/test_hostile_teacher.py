@@ -16,8 +16,8 @@ from ireneo import Memory
 from ireneo.engine.synthesis import MOST_WHY_WORDS, MOST_WORDS
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.grounding.check import is_error_text
-from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM

@@ -9,7 +9,6 @@ from tests.property.test_diaries import runs
 from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, observed, unread
 from tests.unit.runs import quarters
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.lessons.faults import normalized_error
 from ireneo.lessons.lessons import lesson_drafts, seen_counts, success_rate
@@ -17,6 +16,7 @@ from ireneo.lessons.observe import LONGEST, MOST_SOURCES, texts_of
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Draft
 from ireneo.memories.brief import LEAST_BUDGET, BriefLine, make_brief
 from ireneo.memories.kinds import KINDS

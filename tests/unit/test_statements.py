@@ -7,12 +7,6 @@ from textwrap import dedent
 import pytest
 
 from ireneo.log.calls import without_reminders
-from ireneo.summaries.outputs import (
-    error_lines,
-    report_in,
-    seen_lines,
-    shorten_output,
-)
 from ireneo.summaries.statements import (
     LONGEST,
     code_statements,
@@ -21,6 +15,8 @@ from ireneo.summaries.statements import (
     prose,
     prose_worth,
 )
+from ireneo.summaries.steps import error_lines, report_in, shorten_output
+from ireneo.summaries.tell_code import seen_lines
 
 
 def told(text: str) -> list[str]:

@@ -15,8 +15,7 @@ from math import fsum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import artifacts
-from ireneo.language.words import common_words, letters
+from ireneo.language.words import artifacts, common_words, letters
 from ireneo.log.message import CachedCount, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.notes import BESIDE, WEIGHT_OF_WORTH

@@ -29,9 +29,9 @@ from ireneo.log.message import (
     short,
 )
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outputs import error_lines, seen_lines, total_lines
 from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, prose_worth
-from ireneo.summaries.steps import understand
+from ireneo.summaries.steps import error_lines, total_lines, understand
+from ireneo.summaries.tell_code import seen_lines
 
 _SAYS = topic(OwnWords)
 

@@ -27,7 +27,6 @@ from ireneo.engine.searching import (
     vectors_of,
 )
 from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFound, StoreError
-from ireneo.grounding.claims import quote_instructions
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
 from ireneo.language.words import terms
@@ -44,7 +43,7 @@ from ireneo.lessons.lessons import (
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.rulings import generality_rank, is_about_all_work, merge_rulings
 from ireneo.lessons.run import Observation, is_ruling
-from ireneo.log.calls import entered_text
+from ireneo.log.calls import entered_text, quote_instructions
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief

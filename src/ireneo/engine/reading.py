@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ireneo.engine.scope import Scope, ScopeLimits, same_repository
 from ireneo.errors import BadInput
 from ireneo.grounding.check import is_error_text
-from ireneo.grounding.claims import TextClaim, has_instruction, quote_instructions, units_by_figure
+from ireneo.grounding.claims import TextClaim, units_by_figure
 from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.language.files import CAPITAL, cached_data, of_language, topic
 from ireneo.language.moments import moments
@@ -27,6 +27,7 @@ from ireneo.language.spoken import Facts
 from ireneo.language.times import Date, Window, dates, day_words, iso_window, weekday_numbers, without_dates
 from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
+from ireneo.log.calls import has_instruction, quote_instructions
 from ireneo.log.message import Count, MessageId
 from ireneo.memories.facts import attribute_of, cardinality_of, holds_at
 from ireneo.memories.kinds import KINDS

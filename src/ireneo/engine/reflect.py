@@ -21,12 +21,12 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, ModelError
 from ireneo.grounding.check import is_error_text
-from ireneo.grounding.claims import has_instruction, quote_instructions
 from ireneo.language.files import topic
 from ireneo.language.times import day_words
 from ireneo.language.topics import Outcomes
 from ireneo.language.words import other_language, sentences, terms
 from ireneo.lessons.lessons import projects_of
+from ireneo.log.calls import has_instruction, quote_instructions
 from ireneo.memories.record import NAMES, TRUST, MemoryDraft, MemoryId, Record
 from ireneo.memories.reflect import (
     EPISODES_DUE,

@@ -12,12 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.check import is_error_text, is_first_person, names_own_character, story_sentence_faults
-from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks, without_wrong_clauses
 from ireneo.language.files import cached_data, topic
 from ireneo.language.story_topics import Threads, Turns
 from ireneo.language.topics import Speech, Voice
 from ireneo.language.words import other_language
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import SHORT, MessageId, short
 from ireneo.patterns import lazy_re
 from ireneo.prompts.replies import StoryReply, ThreadSaid

@@ -36,9 +36,9 @@ from ireneo.engine.writing import (
     fitting_indices,
     shown_pieces,
 )
-from ireneo.grounding.claims import quote_instructions
 from ireneo.grounding.story import sentences
 from ireneo.language.topics import Voice
+from ireneo.log.calls import quote_instructions
 from ireneo.log.message import (
     Count,
     Message,

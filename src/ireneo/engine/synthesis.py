@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from ireneo.context.shorten import excerpt, shorten
 from ireneo.errors import ModelError
 from ireneo.grounding.check import Grounds, is_error_text, strike_unsupported
-from ireneo.grounding.claims import TextClaim, claims, has_instruction, quote_instructions
+from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Instructions
@@ -37,6 +37,7 @@ from ireneo.lessons.run import CATEGORY, MODEL, Category, DiaryEntry, Observatio
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.write_diary import render_diary
+from ireneo.log.calls import has_instruction, quote_instructions
 from ireneo.log.message import Count, Message, MessageId, without_recalled
 from ireneo.memories.record import MemoryId, Record, likeness_key
 from ireneo.patterns import lazy_re

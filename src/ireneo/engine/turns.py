@@ -15,9 +15,8 @@ from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import approach_of_step, dead_ends, discarded_files, is_restore, is_revert, refusal_words
-from ireneo.summaries.outputs import error_lines
 from ireneo.summaries.statements import is_request, prose, prose_worth
-from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
+from ireneo.summaries.steps import CHANGES, Step, clip, error_line, error_lines, steps
 from ireneo.summaries.summary import Line, Summary
 
 _TAG = lazy_re(r"</?[a-z][\w-]*>")

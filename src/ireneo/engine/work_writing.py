@@ -25,12 +25,11 @@ from ireneo.engine.writing import (
     shown_pieces,
 )
 from ireneo.grounding.check import Grounds, Struck, strike_unsupported
-from ireneo.grounding.claims import artifacts, quote_instructions
 from ireneo.grounding.evidence import source_texts, supported_rate
 from ireneo.language.files import topic
 from ireneo.language.topics import Rulings, Voice
-from ireneo.language.words import other_language, terms
-from ireneo.log.calls import GUTTER, REMINDER, TAB, gutter_numbers, without_reminders
+from ireneo.language.words import artifacts, other_language, terms
+from ireneo.log.calls import GUTTER, REMINDER, TAB, gutter_numbers, quote_instructions, without_reminders
 from ireneo.log.message import (
     Call,
     Count,

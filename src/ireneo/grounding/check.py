@@ -14,12 +14,12 @@ from functools import cached_property, partial
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import TextClaim, artifacts, claims, instructions, normalise_text, strip_markdown
+from ireneo.grounding.claims import TextClaim, claims, normalise_text, strip_markdown
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import CAPITAL, Patterns, any_of, topic
 from ireneo.language.topics import Clauses, Verdicts, Voice, Voices
-from ireneo.language.words import sentence_breaks, terms
-from ireneo.log.calls import GUTTER, gutter_numbers
+from ireneo.language.words import artifacts, sentence_breaks, terms
+from ireneo.log.calls import GUTTER, gutter_numbers, instructions
 from ireneo.log.message import Message, without_recalled
 from ireneo.patterns import lazy_re
 

@@ -1,14 +1,12 @@
-"""Finds what must not be trusted in a text: claims that sources can verify, and instructions to a model.
+"""Finds the claims of a text that sources can verify: paths, names, numbers, errors, commands, quotations and dates.
 
-Claims are paths, names, numbers, errors, commands, quotations and dates; claims and sources are normalised before they
-are compared. Instructions in tool output are marked visibly as quoted data, so that a model does not follow them.
+Claims and sources are normalised before they are compared.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from msgspec import Struct
@@ -17,10 +15,10 @@ from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.numbers import unit_of
 from ireneo.language.numbers import unit_pattern as unit_pattern
 from ireneo.language.times import CLOCK, ISO, date_pattern, is_clock, weekday_pattern, without_dates
-from ireneo.language.topics import Instructions, Names, Numbers
+from ireneo.language.topics import Names, Numbers
 from ireneo.language.words import common_words, writes_nouns_large
 from ireneo.log.calls import GUTTER, gutter_numbers
-from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
+from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
 
 _STRAIGHT = str.maketrans(
@@ -58,46 +56,6 @@ def _unescape(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[1], 16))
     return _ESCAPED.get(escape[2], escape[2])
-
-
-MAX_LENGTH = 160
-"""Longest artifact; a longer run of name characters is data, such as a token or a minified line."""
-
-# Runs in linear time: parts are possessive or end where no other begins, and a path or a dotted name is only tried at
-# the start of its chain of segments, since if it fails there it fails at all of them.
-_ARTIFACT_PATH = r"/?(?:[\w.@~+-]++/)+(?:\.\.\.|[\w.@+-]*\w)"
-_ARTIFACT_FILE = r"[\w-]++(?:\.[\w-]++)*\.[a-z][a-z0-9]{0,5}\b"
-_ARTIFACT = lazy_re(
-    rf"""
-    (
-      (?:(?<=\\[ntr])|(?<![\w\\]))                          # JSON writes with such an escape that a line begins here
-      (?![A-Z]?[a-z]*+[.:]?(?![\w.@~+/:-]))                # a plain word, as most are: none of what follows
-      (?:
-        https?://[^\s"'<>()\[\]{{}}`\\,]+[\w/]               # an address
-      | (?<![.@~+-])(?:(?<![\w.@~+-]/)|(?=/)){_ARTIFACT_PATH}       # a path, a Go package pattern
-      | (?<!-)(?<![\w-]\.){_ARTIFACT_FILE}                          # a file name, a dotted name
-      | --[a-z][\w-]+                                      # a flag
-      | [A-Z]{{2,}}-\d+\b                                    # a ticket
-      | (?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,40}}\b        # a hash
-      | [A-Za-z]\w*_\w+                                    # snake_case, CONSTANT_CASE
-      | [a-z][a-z0-9]*[A-Z][A-Za-z0-9]*\b                  # camelCase
-      | [A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b                  # PascalCase
-      | [A-Z][A-Z0-9]{{3,}}\b                                # a constant, an error code
-      )
-    )
-    | \\(?![ntr])\w*+[.@~+/-](?:({_ARTIFACT_PATH})|\.?({_ARTIFACT_FILE})) # a chain whose first part is an escape's
-    """,
-    re.VERBOSE,
-)
-
-
-def artifacts(text: str) -> list[str]:
-    """List the artifacts of `text` in order of first occurrence, each once."""
-    return [
-        name
-        for name in dict.fromkeys(whole or path or file for whole, path, file in _ARTIFACT.findall(text))
-        if 4 <= len(name) <= MAX_LENGTH
-    ]
 
 
 _PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
@@ -460,96 +418,3 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextClaim]]]
     (_LINES, _line_claims),
     (_FIGURE, _claim_reader("number")),
 )
-
-
-# Instructions to a model, and how they are made harmless.
-
-OPEN, CLOSE = "⟦quoted: ", "⟧"
-"""Delimiters of a quoted span; nothing inside can close it."""
-
-TAGS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, BRIEF_TAG)
-"""The tags of our own blocks, which tool output must not contain."""
-
-_MARK = rf"{re.escape(OPEN)}[^⟦⟧\n]*{CLOSE}"
-_ROLES = "system|user|assistant|human|developer|tool"
-_FRAMES = (
-    rf"(?:{_ROLES}|instructions?|prompt|messages?|sources?|transcript|conversation|context|summary|memory|memories"
-    r"|documents?|output|results?|tool_\w+|function_\w+|system[-_]\w+)"
-)
-_START = r"(?:\b|(?<=\\[nrt]))"
-_SPACE = r"(?:[ \t]|\\[nrt]|\r?\n){1,4}"
-
-_TEMPLATES = (
-    r"<[|][^<>|\n⟦⟧]{1,40}[|]>",
-    r"<｜[^<>\n⟦⟧]{1,40}｜>",
-    rf"</?{_FRAMES}(?:[ \t][^<>\n⟦⟧]{{0,200}})?/?>",
-    r"</?s>",
-    r"\[/?INST\]|<</?SYS>>",
-    r"<(?:start|end)_of_turn>",
-    "|".join(re.escape(tag) for tag in TAGS),
-    r"\[/?(?:SYSTEM|ASSISTANT|USER)(?:[ _-](?:PROMPT|MESSAGE))?\]",
-    r"\b(?:BEGIN|END)[ _](?:(?:OF|SYSTEM|USER|THE|NEW)[ _]){0,2}(?:PROMPT|INSTRUCTIONS?|CONTEXT|CONVERSATION)\b",
-)
-_LABELLED = rf"(?:(?<=\n)|(?<=\\n)|\A)[ \t>*_#-]{{0,8}}(?:{_ROLES}|AI)[*_]{{0,2}}[ \t]{{0,4}}:"
-
-
-@cached_data
-def _instruction_pattern() -> str:
-    known = topic(Instructions)
-    worded = (text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in known.worded)
-    return "|".join(f"(?:{pattern})" for pattern in (*worded, *_TEMPLATES, _LABELLED, *known.addressed))
-
-
-_MARK_OR_INSTRUCTION = lazy_re(lambda: f"(?P<mark>{_MARK})|{_instruction_pattern()}", re.IGNORECASE)
-_STRAY = lazy_re(rf"(?P<mark>{_MARK})|[⟦⟧]")
-_BRACKETS = str.maketrans("⟦⟧", "[]")
-
-# Invisible characters can hide a word from a search.
-_INVISIBLE = lazy_re(
-    "[\u00ad\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
-    "|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])"
-)
-
-
-def quote_instructions(text: str, delimiters: Iterable[str] = ()) -> str:
-    """Make tool output safe to include in a prompt.
-
-    Instructions, speaker labels, chat template tokens, and the `delimiters` that will enclose the text are marked as
-    quoted. Everything else is unchanged, and the function is idempotent.
-    """
-    pattern = _with_delimiters(tuple(delimiters))
-    neutral = _INVISIBLE.sub("", text)
-    while True:
-        # A mark may expose a match next to it, so repeat until nothing changes.
-        once = _STRAY.sub(
-            lambda found: found["mark"] or found[0].translate(_BRACKETS), pattern.sub(_quote_match, neutral)
-        )
-        if once == neutral:
-            return once
-        neutral = _INVISIBLE.sub("", once)
-
-
-def has_instruction(text: str) -> bool:
-    """Whether `text` contains an instruction to a model that is not marked as quoted."""
-    return any(True for _ in instructions(text))
-
-
-def instructions(text: str) -> Iterator[str]:
-    """Yield the instructions to a model in `text` that are not marked as quoted."""
-    found = _MARK_OR_INSTRUCTION.finditer(_INVISIBLE.sub("", text))
-    return (each[0] for each in found if each["mark"] is None)
-
-
-@lru_cache(maxsize=32)
-def _with_delimiters(delimiters: tuple[str, ...]) -> re.Pattern[str]:
-    given = "|".join(re.escape(each) for each in sorted(delimiters, key=len, reverse=True) if each)
-    if not given:
-        return _MARK_OR_INSTRUCTION
-    return re.compile(f"(?P<mark>{_MARK})|{given}|{_instruction_pattern()}", re.IGNORECASE)
-
-
-def _quote_match(found: re.Match[str]) -> str:
-    if found["mark"] is not None:
-        return found[0]
-    span = re.sub(r"(?<!\s)\s*\n\s*", " ", found[0])
-    return f"{OPEN}{span.translate(_BRACKETS)}{CLOSE}"

@@ -1,4 +1,4 @@
-"""Tokenisation: the words and sentences of a text, the stemmed terms by which it is searched, and words alike.
+"""Tokenisation: words, sentences and technical names of a text, the terms by which it is searched, and words alike.
 
 Documents and queries use the same rules, so a change of `terms` requires a rebuilt index and a new `FORMAT`.
 """
@@ -466,3 +466,43 @@ def _load_similar_words() -> tuple[dict[str, int], list[str], array[int], array[
     starts.frombytes(table.starts)
     near.frombytes(table.near)
     return {term: at for at, term in enumerate(terms)}, terms, starts, near, table.cosines
+
+
+LONGEST_ARTIFACT = 160
+"""Longest artifact; a longer run of name characters is data, such as a token or a minified line."""
+
+# Runs in linear time: parts are possessive or end where no other begins, and a path or a dotted name is only tried at
+# the start of its chain of segments, since if it fails there it fails at all of them.
+_ARTIFACT_PATH = r"/?(?:[\w.@~+-]++/)+(?:\.\.\.|[\w.@+-]*\w)"
+_ARTIFACT_FILE = r"[\w-]++(?:\.[\w-]++)*\.[a-z][a-z0-9]{0,5}\b"
+_ARTIFACT = lazy_re(
+    rf"""
+    (
+      (?:(?<=\\[ntr])|(?<![\w\\]))                          # JSON writes with such an escape that a line begins here
+      (?![A-Z]?[a-z]*+[.:]?(?![\w.@~+/:-]))                # a plain word, as most are: none of what follows
+      (?:
+        https?://[^\s"'<>()\[\]{{}}`\\,]+[\w/]               # an address
+      | (?<![.@~+-])(?:(?<![\w.@~+-]/)|(?=/)){_ARTIFACT_PATH}       # a path, a Go package pattern
+      | (?<!-)(?<![\w-]\.){_ARTIFACT_FILE}                          # a file name, a dotted name
+      | --[a-z][\w-]+                                      # a flag
+      | [A-Z]{{2,}}-\d+\b                                    # a ticket
+      | (?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,40}}\b        # a hash
+      | [A-Za-z]\w*_\w+                                    # snake_case, CONSTANT_CASE
+      | [a-z][a-z0-9]*[A-Z][A-Za-z0-9]*\b                  # camelCase
+      | [A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b                  # PascalCase
+      | [A-Z][A-Z0-9]{{3,}}\b                                # a constant, an error code
+      )
+    )
+    | \\(?![ntr])\w*+[.@~+/-](?:({_ARTIFACT_PATH})|\.?({_ARTIFACT_FILE})) # a chain whose first part is an escape's
+    """,
+    re.VERBOSE,
+)
+
+
+def artifacts(text: str) -> list[str]:
+    """List the artifacts of `text` in order of first occurrence, each once."""
+    return [
+        name
+        for name in dict.fromkeys(whole or path or file for whole, path, file in _ARTIFACT.findall(text))
+        if 4 <= len(name) <= LONGEST_ARTIFACT
+    ]

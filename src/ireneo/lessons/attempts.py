@@ -13,11 +13,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.language.files import topic
 from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Message, MessageId, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import discarded_files, reverting_edit

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Explaining, Words
 from ireneo.language.words import sentences
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Message, MessageId, Text, Thinking
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import gives_reason, is_intent, is_request, prose

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.language.files import cached_data, fill_placeholders
+from ireneo.log.calls import has_instruction
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import TAGS
 

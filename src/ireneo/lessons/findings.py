@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import claims, has_instruction
+from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
@@ -18,6 +18,7 @@ from ireneo.lessons.observe import MOST_SOURCES, UNKNOWN, cited_sources, cue_par
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, TriedCall
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Message
 from ireneo.memories.record import likeness_key
 from ireneo.patterns import lazy_re

@@ -15,7 +15,6 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.language.files import any_of, topic
 from ireneo.language.topics import Constraints, Rulings
 from ireneo.language.words import common_words
@@ -23,6 +22,7 @@ from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.user_words import UserUtterance, is_work, stems_of, utterances, wish_kind
+from ireneo.log.calls import has_instruction
 from ireneo.log.tree import is_of_sub_agent
 from ireneo.memories.record import Record, evidence_project, is_confirmed_by_user, supporting
 from ireneo.patterns import lazy_re

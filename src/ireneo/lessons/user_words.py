@@ -14,7 +14,6 @@ from hashlib import blake2b
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import has_instruction
 from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words, language_of_sentence, light_stem
@@ -24,7 +23,7 @@ from ireneo.lessons.naming import programs
 from ireneo.lessons.observe import ASKED, MOST_SOURCES, REFUSED, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import HEARD_AS, Observation, Trigger
 from ireneo.lessons.shell import RunMaterial, command_of, run_steps
-from ireneo.log.calls import was_refused
+from ireneo.log.calls import has_instruction, was_refused
 from ireneo.log.message import Call, Message, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.own_words import own_words, user_words_in_result

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.grounding.claims import TextClaim, claims, has_instruction
+from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.words import sentences, terms
 from ireneo.lessons.attempts import (
@@ -30,6 +30,7 @@ from ireneo.lessons.attempts import (
 )
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import Count, MessageId, escape_tags, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import has_instruction
+from ireneo.log.calls import has_instruction
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Section, SectionName, Summary

@@ -11,10 +11,18 @@ from ireneo.grounding.check import LastOutcome
 from ireneo.log.calls import known_failed, was_interrupted, was_refused, without_reminders
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outputs import error_lines, surviving_lines
 from ireneo.summaries.own_words import without_form
 from ireneo.summaries.statements import code_statements, gives_reason, is_intent, is_request, prose
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, normalise_error, steps
+from ireneo.summaries.steps import (
+    CHANGES,
+    Step,
+    clip,
+    error_lines,
+    is_environment,
+    normalise_error,
+    steps,
+    surviving_lines,
+)
 from ireneo.summaries.summary import Line
 
 GIVEN_UP = 8.0

@@ -15,8 +15,16 @@ from msgspec.structs import replace
 from ireneo.log.calls import known_failed, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import CHECK, SHORT, discarded_files, includes_command, is_wider_command, removed_paths
-from ireneo.summaries.outputs import error_lines, shorten_output, total_lines
-from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, tasks_of
+from ireneo.summaries.steps import (
+    CHANGES,
+    Step,
+    clip,
+    error_lines,
+    is_environment,
+    shorten_output,
+    tasks_of,
+    total_lines,
+)
 from ireneo.summaries.summary import Line
 
 WORTH = 6.0

@@ -15,12 +15,11 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import artifacts
 from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.topics import Prose
-from ireneo.language.words import sentences
+from ireneo.language.words import artifacts, sentences
 from ireneo.patterns import lazy_re
-from ireneo.summaries.steps import clip
+from ireneo.summaries.steps import LONGEST_LINE, clip
 
 _SAYS = topic(Prose)
 
@@ -31,8 +30,6 @@ GROUPED = 280
 SHORT_ITEM = 90
 LONGEST_BLOCK = 320
 """The maximum number of characters of a block of code that is shown with its introduction."""
-LONGEST_LINE = 200
-"""The maximum number of characters of a line of code."""
 FURTHER = 0.35
 """The share of its worth that each further line adds to a statement."""
 BARE_NAME = 1.0

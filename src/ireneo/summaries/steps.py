@@ -389,6 +389,125 @@ def without_echo(output: str, given: str) -> str:
 _ECHOED = lazy_re(r"^\w[\w ]{0,30}:\s+")
 
 
+_WRONG = lazy_re(
+    r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
+    r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$"
+)
+"""For a line in lower case, which can be searched twice as fast as with a pattern that ignores case."""
+_OF_CODE = lazy_re(r"[{;]$| := |^[})]|^(?:return|if|throw|raise|func|def|fn|function)\b|^\w+(?:\.\w+)+\(")
+"""A line of code, which an output shows next to an error in it."""
+_ENDED_BADLY = lazy_re(
+    r"^(?:\[[\w:./-]{1,40}\] )?(?:ERROR task failed|FAIL(?:ED|URE)?(?:\s+\S+\s+(?:[\d.]+s|\[build failed\]))?"
+    r"|exit (?:code|status) \d+|make: \*\*\* .*)$",
+    re.IGNORECASE,
+)
+"""A line that only says that something failed."""
+_COLOURED = lazy_re(r"(?:\x1b\[\d{0,3}|\[\d{1,3})(?:;\d{1,3}){0,4}m")
+_COMPLAINS = lazy_re(
+    r"^\S+?:\d+:\d+:|\b(?:should|must|got|want|not enough|too many|redeclared|never used|not used|duplicate)\b"
+)
+"""For a line in lower case that begins with a place in a file."""
+_TOOK = lazy_re(r" \(\d+(?:\.\d+)?s\)$")
+"""The time that a test took."""
+SCRAP = 8
+_NO_ERROR = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)|[\w ]{1,30}:$|[=_-]{4,}")
+"""Lines that passed, only introduce others, or are rulers."""
+_PLACE = lazy_re(r"^(?:[\w@~+-]*+[./])++[\w@+-]*+:\d+(?::\d+)?:?\s*")
+LONGEST_LINE = 200
+"""The maximum number of characters of a line of code."""
+MOST_ERRORS = 6
+MOST_LINES = 2
+"""The maximum number of lines of a long output that are shown for their totals, or because they are mentioned."""
+SHOWN_OUTPUT = 220
+_TOTAL = lazy_re(
+    r"\b\d+ (?:passed|failed|errors?|warnings?|issues?|tests?|files? changed|insertions?|deletions?|found|matches|rows?"
+    r"|problems?|vulnerabilities)\b|\btoo large\b|\b(?:total|count|summary|coverage)\b[:\s]",
+    re.IGNORECASE,
+)
+_DIGIT = lazy_re(r"\d")
+_PROGRESS = lazy_re(r"^(?=[^.\n]{0,200}\.)[.FEsxXpP]+(?:[^\S\n]+\[ {0,2}\d{1,3}%\])?[^\S\n]*$", re.MULTILINE)
+"""A line in which a test runner shows a letter or a dot for each test."""
+_HARNESS_SAYS = lazy_re(
+    r"^(?:(?:Shell cwd was reset to|agentId: \w+ \(for resuming) .*"
+    r"|Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code \d+|Original token count: \d+|Output:)$",
+    re.MULTILINE,
+)
+"""Text that the agent's program added to an output, and the frame around it."""
+
+
+def error_lines(output: str, limit: int = 320) -> str:
+    """The different error lines of an output, each file once; empty for none.
+
+    A line that only says that something failed is used if no other line says what.
+    """
+    told: list[str] = []
+    known: set[str] = set()
+    ended = ""
+    for raw in TAGS.sub("\n", _COLOURED.sub("", output)).splitlines():
+        # pytest prefixes the lines of a failure with E.
+        line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
+        place = _PLACE.match(line)
+        wrong = _WRONG.search(line.lower()) or (place and _COMPLAINS.search(line.lower()))
+        if len(line) <= SCRAP or not wrong or _NO_ERROR.match(line):
+            continue
+        line = _TOOK.sub("", line)
+        said = line[place.end() :] if place else line
+        if _ENDED_BADLY.match(said):
+            ended = ended or said
+            continue
+        file = place[0].partition(":")[0].rpartition("/")[2] if place else ""
+        if not place and _OF_CODE.search(said):
+            continue
+        if said not in known:
+            told.append(line if file and not known else f"{file}: {said}" if file and file not in known else said)
+        elif file and file not in known:
+            told[-1] += f", also in {file}"
+        known |= {said, file}
+        if len(told) == MOST_ERRORS:
+            break
+    return clip("; ".join(told) or ended, limit)
+
+
+def total_lines(output: str, limit: int) -> str:
+    """The last lines of an output that count something; empty for none."""
+    lines = (" ".join(line.split()).strip(" =-") for line in _COLOURED.sub("", output).splitlines())
+    counting = [line for line in lines if len(line) <= LONGEST_LINE and _TOTAL.search(line) and _DIGIT.search(line)]
+    return clip("; ".join(counting[-MOST_LINES:]), limit)
+
+
+_LAUNCHED = lazy_re(r"\s*Async agent launched\b")
+_OF_AGENT, _OUTPUT = ("agent</task_type>", "<status>completed</status>"), "<output>"
+"""Text that a tool writes around the report of an agent that was waited for."""
+_CALLED = lazy_re(r"^(?:\[Tool: .*|</?[\w-]+>.*)$", re.MULTILINE)
+
+
+def report_in(output: str, *, asked: bool) -> str:
+    """The report of another agent, in the output of the call that `asked` it, or of one that waited for it."""
+    if not asked:
+        if not all(mark in output for mark in _OF_AGENT):
+            return ""
+        return _CALLED.sub("", without_reminders(output.partition(_OUTPUT)[2]))
+    return "" if _LAUNCHED.match(output) else _HARNESS_SAYS.sub("", without_reminders(output))
+
+
+def shorten_output(output: str) -> str:
+    """An output on one line: whole if it is short, otherwise its last lines with totals, or its last lines."""
+    output = _PROGRESS.sub("", _HARNESS_SAYS.sub("", _COLOURED.sub("", output)))
+    said = " ".join(output.split())
+    if len(said) <= SHOWN_OUTPUT:
+        return said
+    lines = dict.fromkeys(" ".join(line.split()) for line in output.splitlines() if len(line) <= LONGEST_LINE)
+    lines.pop("", None)
+    shown = [line for line in lines if _TOTAL.search(line)] or list(lines)
+    return clip(" […] ".join(shown[-MOST_LINES:]), SHOWN_OUTPUT)
+
+
+def surviving_lines(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
+    """The lines that a later change did not remove."""
+    gone = {line.strip() for line in removed}
+    return [line for line in lines if line.strip() not in gone]
+
+
 @lru_cache(maxsize=4_096)
 def normalise_error(text: str) -> str:
     """`text` without what varies between occurrences: numbers, hashes, addresses, paths, quotations."""

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.log.calls import without_reminders
+from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import discarded_files
-from ireneo.summaries.outputs import is_prose, seen_lines, surviving_lines
 from ireneo.summaries.statements import (
+    APART,
+    FEWEST_SAID,
+    LONGEST,
     CodeStatement,
     code_statements,
     comment_words,
@@ -21,7 +23,7 @@ from ireneo.summaries.statements import (
     document_statements,
     is_explained,
 )
-from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.steps import CHANGES, Step, clip, surviving_lines
 from ireneo.summaries.summary import Line
 
 WRITTEN_PROSE = 0.3
@@ -208,3 +210,49 @@ def heaviest_lines(lines: Sequence[Line], most: int) -> list[Line]:
         return list(lines)
     best = sorted(range(len(lines)), key=lambda place: -lines[place].weight)[:most]
     return [lines[place] for place in sorted(best)]
+
+
+_AT_LINE = lazy_re(r"^\s*(?P<number>\d{1,9})[-:]")
+_FOUND_AT = lazy_re(r"^(?P<path>(?:[\w@~+-]*+[./])++[\w@+-]{0,60}?)[-:](?P<number>\d{1,7})[-:]")
+_HUNK = lazy_re(r"^@@ -\d")
+
+
+def seen_lines(output: str) -> list[str]:
+    """The lines of a file or search result, without the line numbers and paths that the tool added."""
+    lines = list(_without_line_numbers(without_reminders(output).splitlines()))
+    if any(_HUNK.match(line) for line in lines):
+        return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
+    return lines
+
+
+def _without_line_numbers(lines: Sequence[str]) -> Iterator[str]:
+    """Remove line numbers and paths, and mark gaps."""
+    before: tuple[str, int] | None = None
+    for line in lines:
+        found = _FOUND_AT.match(line) or _AT_LINE.match(line)
+        at = (found["path"] if "path" in found.re.groupindex else "", int(found["number"])) if found else None
+        if at and before and at != (before[0], before[1] + 1):
+            yield APART
+        before = at or before
+        bare = GUTTER.sub("", line)
+        yield line[found.end() :] if found and bare == line else bare
+
+
+def is_prose(output: str) -> bool:
+    """Whether most of an output is sentences, as in a page or a report."""
+    lines = [line.strip() for line in output.splitlines()[:MOST_JUDGED] if line.strip()]
+    # A line of links or data is weighted no more than a long sentence.
+    return sum(len(line) for line in lines if _is_sentence(line)) > sum(min(len(line), LONGEST) for line in lines) / 2
+
+
+def _is_sentence(line: str) -> bool:
+    if len(line.split()) < FEWEST_SAID or _CODED.search(line):
+        return False
+    return sum(map(str.isalpha, line)) + line.count(" ") >= LETTERS * len(line)
+
+
+MOST_JUDGED = 120
+"""How many lines decide whether an output is prose."""
+LETTERS = 0.85
+"""Least share of letters and blanks in a line of text."""
+_CODED = lazy_re(r"[{};=]|\w\(|^\S*\d[:-]|^[0-9a-f]{7,40}\b")

@@ -8,10 +8,9 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.grounding.claims import quote_instructions
 from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
-from ireneo.log.calls import user_commands, without_reminders
+from ireneo.log.calls import quote_instructions, user_commands, without_reminders
 from ireneo.log.message import Message, is_own_block, messages_without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
@@ -24,12 +23,6 @@ from ireneo.summaries.outcomes import (
     merge_dead_ends,
     refusal_words,
     split_resolved_failures,
-)
-from ireneo.summaries.outputs import (
-    SHOWN_OUTPUT,
-    error_lines,
-    report_in,
-    shorten_output,
 )
 from ireneo.summaries.own_words import (
     BARE_CHOICE,
@@ -49,10 +42,14 @@ from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, defined_name, is_request, prose, prose_worth
 from ireneo.summaries.steps import (
     CHANGES,
+    SHOWN_OUTPUT,
     ActionKind,
     Step,
     clip,
+    error_lines,
+    report_in,
     short_path,
+    shorten_output,
     steps,
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Section, SectionName, Summary

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.grounding.claims import artifacts
+from ireneo.language.words import artifacts
 from ireneo.log.calls import atoms, complete_prefix
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.patterns import lazy_re

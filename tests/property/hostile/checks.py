@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ireneo import Context, Message, Session, Summary
 from ireneo.grounding.check import is_error_text
-from ireneo.grounding.claims import has_instruction
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.log.calls import has_instruction
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Line, SectionName
 from ireneo.summaries.work import WORK
