@@ -6,12 +6,13 @@ import gzip
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import httpx2
@@ -342,12 +343,17 @@ def test_an_api_that_is_not_there_or_hangs_is_told_to_the_client(tmp_path: Path)
     told: list[str] = []
     with proxied("http://127.0.0.1:9", tmp_path / "memory.db", told) as client:
         away = client.post(CHAT, json=asking(user("Hello?")), headers=KEY)
+    with closing(socket.create_server(("127.0.0.1", 0))) as closes:
+        threading.Thread(target=lambda: closes.accept()[0].close(), daemon=True).start()
+        with proxied(f"http://127.0.0.1:{closes.getsockname()[1]}", tmp_path / "c.db") as client:
+            shut = client.post(CHAT, json=asking(user("Hello?")))
     over = threading.Event()
     with api(lambda *_: over.wait(30)) as behind, proxied(behind.url, tmp_path / "m.db", seconds=0.2) as client:
         late = client.post(CHAT, json=asking(user("Hello?")))
         over.set()
     assert (away.status_code, late.status_code) == (502, 504)
     assert "can't be reached" in away.json()["error"]["message"]
+    assert "closed the connection without an answer" in shut.json()["error"]["message"]
     assert "sk-very" not in "".join(told)
 
 

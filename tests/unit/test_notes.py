@@ -11,6 +11,7 @@ from tests.golden.material import edit, run, said, session, step, user
 
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
+from ireneo.engine.work_writing import NOT_RULED
 from ireneo.log.message import Draft, Text
 from ireneo.ports.models import Prompt
 from ireneo.summaries.notes import Note, note_id, read_note
@@ -237,7 +238,7 @@ async def test_what_is_no_note_is_refused_and_told() -> None:
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
         assert (came.did, came.struck) == ("repaired", 4)
         assert all(line in came.reason for line in bad)
-        assert f"“{ruled.partition('] ')[2]}”: The messages that it names hardly speak of that." in came.reason
+        assert f"“{ruled.partition('] ')[2]}”: {NOT_RULED}" in came.reason
         said = await recorded(session)
         assert not any(word in line for line in said for word in ("without a kind", "Nothing", "ghosts"))
 
@@ -249,6 +250,37 @@ async def test_a_ruling_stands_beside_a_clause_that_says_what_was_not_done() -> 
         await session.append(session_of(3))
         (came,) = (await session.summarise(BUDGET, preset=FINE)).summaries
         assert (came.did, came.struck, came.reason) == ("written", 0, "")
+
+
+PUSHES = [
+    *user("The export is slow, please look into it. The db stuff stays as it is."),
+    *run("make lint", "no issues"),
+    *said("The export reads each row twice. Shall I cache the rows, and open a pull request for it?"),
+    *user("yes to the first"),
+    *run("make fmt && make test", "FAILED: 1 of 20", failed=True),
+    *run("make test", "20 passed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("note", "stands"),
+    [
+        ("ruled 5: The user allowed force pushes.", False),
+        ("ruled 5 [1,2]: The user forbids new dependencies.", False),
+        ("ruled 4: The user wants the database left alone; the slow export is the task.", True),
+        ("ruled 4: The user approved caching.", True),
+        ("ruled 4: Die Nutzerin will, dass die Datenbank so bleibt, wie sie ist.", True),
+        ("failed 4: `make lint` failed and was never mended.", False),
+        ("failed 4: `make test` failed, and a row was missing.", True),
+        ("found 3: `make lint` finds nothing and never failed.", True),
+    ],
+)
+async def test_a_ruling_that_nobody_gave_and_an_outcome_that_never_was_are_struck(note: str, stands: bool) -> None:
+    async with running() as session:
+        await session.append(PUSHES)
+        others = ["found 3: The export reads each row twice.", "worked 3: `make test` passed at last, 20 tests."]
+        taken = await session.take_notes("\n".join([note, *others]), preset=FINE)
+        assert (taken.notes, taken.struck) == ((3, 0) if stands else (2, 1)), taken.reasons
 
 
 async def test_deeper_blocks_are_rolled_up_and_nobody_is_asked_for_them() -> None:

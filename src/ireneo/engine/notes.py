@@ -278,6 +278,7 @@ OWN_MARK = NOTES_OWN.halves[0].template.partition(".")[0]
 """The beginning of the request. In a log, it and its answer are no evidence."""
 LEAST_NOTES = 0.5
 """The share of the lines of a reply that must be notes."""
+NOT_TRUSTED = "What is left is not kept either, since most of the notes were struck, or all are in another language."
 LAST_ATOM = 64
 """Messages read at the end of a path to find its last atom."""
 
@@ -424,7 +425,7 @@ def _check_notes(
     result = NotesTaken(
         notes=len(judged.notes),
         struck=judged.struck,
-        reasons=judged.complaints,
+        reasons=judged.complaints if judged.trusted else (*judged.complaints, NOT_TRUSTED),
         first_position=job.messages[0].position,
         last_position=last,
     )

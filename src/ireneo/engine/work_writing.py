@@ -24,11 +24,10 @@ from ireneo.engine.writing import (
     fitting_indices,
     shown_pieces,
 )
-from ireneo.grounding.check import Grounds, Struck, strike_unsupported
+from ireneo.grounding.check import Grounds, LastOutcome, Struck, strike_unsupported
 from ireneo.grounding.evidence import source_texts, supported_rate
-from ireneo.language.files import topic
-from ireneo.language.topics import Rulings, Voice
-from ireneo.language.words import artifacts, other_language, terms
+from ireneo.language.topics import Voice
+from ireneo.language.words import artifacts, language_of_sentence, other_language, terms
 from ireneo.log.calls import GUTTER, REMINDER, TAB, gutter_numbers, quote_instructions, without_reminders
 from ireneo.log.message import (
     Call,
@@ -49,12 +48,14 @@ from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, note_sections, read_note
 from ireneo.summaries.outcomes import last_outcomes
+from ireneo.summaries.own_words import user_words_in_result
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
 from ireneo.summaries.work import summary_of
 
-_RULINGS = topic(Rulings)
+_LABELS = frozenset({"user"})
+"""Terms that say who rules, and nothing of what is ruled."""
 
 
 # The material shown to a writer: numbered messages, each text once.
@@ -86,10 +87,9 @@ REPAIR_TOKENS = 3_000
 """The maximum number of tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
 """The maximum number of tokens of a repair as a share of the first prompt."""
-RULED_SHARE = 0.25
-"""The minimum share of the words of a user's ruling that the messages cited by a note, or answered by those, must
-have."""
-NOT_RULED = "The messages that it names hardly speak of that."
+RULED_SHARE = 0.4
+"""The minimum share of the words of a clause of a ruling that one exchange with the user must have."""
+NOT_RULED = "No message of the user, and none that the user answered, speaks of that."
 LINE_CHARACTERS = 80
 """How many characters of a line or clause a complaint quotes."""
 MIN_LOST, MIN_REPAIRED = 3, 4
@@ -328,18 +328,22 @@ def _running_argmax(values: Sequence[float]) -> list[int]:
     return out
 
 
-_CLAUSE = lazy_re(r"[;,]\s+|\s[–—-]\s")
+_CLAUSE = lazy_re(r"[;,:.]\s+|\s[–—-]\s|[()\"“”]")
 
 
-def _lacks_words(text: str, cited: Sequence[Message]) -> bool:
-    """Whether the cited messages contain hardly any of a ruling's words.
-
-    What an additional clause denies ("…; no test written yet") is in no message.
-    """
-    clauses = _CLAUSE.split(text)
-    told = ", ".join(clause for clause in clauses if not _RULINGS.negates.match(clause)) if len(clauses) > 1 else text
-    said, held = set(terms(told or text)), set(terms("\n".join(source_texts(cited))))
-    return len(said & held) < RULED_SHARE * len(said)
+def _exchanges(messages: Iterable[Message]) -> Iterator[str]:
+    """What users and systems said, each with the agent's words before and after it, which it may only point at."""
+    before, heard = "", ""
+    for message in messages:
+        said = [words for result in message.draft.results for words, _ in user_words_in_result(result)]
+        said += [message.text] if message.role in ("user", "system") else []
+        if any(said):
+            yield heard
+            heard = "\n".join([before, *said])
+        elif message.role == "assistant" and message.text.strip():
+            yield f"{heard}\n{message.text}" if heard else ""
+            before, heard = message.text, ""
+    yield heard
 
 
 def _words_of(text: str) -> set[str]:
@@ -494,15 +498,43 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             end = next(ends, end)
         if end not in self._grounds_at:
             grounds = copy(self._grounds)
-            grounds.outcomes = last_outcomes([each for each in self.job.evidence if each.position <= end])
+            known = last_outcomes([each for each in self.job.evidence if each.position <= end])
+            named = {each.subject for each in known}
+            grounds.outcomes = [*(each for each in self._never_failed if each.subject not in named), *known]
             self._grounds_at[end] = grounds
         places = {message.position for message in located.messages} if note.at else set()
         beside = {place + step for place in places for step in (-1, 0, 1)}
         cited = [message for message in self.job.evidence if message.position in beside]
-        answered = [message for message in cited if message.position in places or message.position + 1 in places]
-        if note.kind == "ruled" and note.at and _lacks_words(note.text, answered):
+        if note.kind == "ruled" and not self._is_spoken_of(note.text):
             return Struck(text="", complaints=(NOT_RULED,), parts=(note.text,))
         return strike_unsupported(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+
+    @cached_property
+    def _never_failed(self) -> list[LastOutcome]:
+        """The commands that only ever passed, whenever a note says that they failed."""
+        return [each for each in last_outcomes(self.job.evidence) if not (each.failed or each.otherwise)]
+
+    def _is_spoken_of(self, ruling: str) -> bool:
+        """Whether any clause of a ruling has words of an exchange with the user; also if they can't be compared."""
+        if not self._exchanges or language_of_sentence(ruling) != self._users_language:
+            return True
+        for clause in _CLAUSE.split(ruling):
+            words = set(terms(clause)) - _LABELS
+            if words and max(len(words & said) for said in self._exchanges) >= RULED_SHARE * len(words):
+                return True
+        return False
+
+    @cached_property
+    def _exchanges(self) -> list[set[str]]:
+        """The words of each exchange with the user, of earlier requests, and of earlier notes."""
+        known = (line.text for _, line in (*self.job.before, *self.job.taken))
+        told = [*_exchanges(self.job.evidence), *_spoken_texts(self.job.asked), *known]
+        return [set(terms(text)) for text in told if text]
+
+    @cached_property
+    def _users_language(self) -> str:
+        said = [message for message in (*self.job.evidence, *self.job.asked) if message.role == "user"]
+        return language_of_sentence(" ".join(_spoken_texts(said)))
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
         """A complaint about notes that are not in the agent's language; empty if they are."""

@@ -90,12 +90,13 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
     checks: bool = True
     """Whether the command checks the work: a test, a build, a linter."""
     otherwise: bool = False
-    """Whether the command or edit ended the other way before, so that a statement may report either outcome."""
+    """Whether a command of it failed at some time, or may have, so that a statement may report either outcome."""
 
 
 _VERDICT_CLAUSE = lazy_re(
     lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{any_of(_VERDICTS.conjunctions)}\s+|→", re.IGNORECASE
 )
+_JOINED = lazy_re(lambda: rf"(?<!\s)\s+{any_of(_CLAUSES.joins)}\s+", re.IGNORECASE)
 _CODE = lazy_re(r"`([^`]+)`")
 _SUBJECT_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
 _TELLING = lazy_re(r"\w[/._]\w")
@@ -159,7 +160,9 @@ def contradicted_verdict(sentence: str, outcomes: Sequence[LastOutcome]) -> str 
     ignored, and so is a reported failure of something that failed before it passed.
     """
     last = {normalise_text(outcome.subject): outcome for outcome in outcomes}
-    for clause in _clauses(sentence):
+    for told in _clauses(sentence):
+        # "It failed, and was never mended": what is denied of it after its verdict leaves the verdict as it is.
+        clause = told if _reported_outcome(told) is not None else _JOINED.split(told, maxsplit=1)[0]
         passed = _reported_outcome(clause)
         if passed is None:
             continue

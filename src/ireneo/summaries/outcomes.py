@@ -387,25 +387,30 @@ def last_outcomes(messages: Sequence[Message]) -> list[LastOutcome]:
     Commands with unknown outcome are left out; a passed check also settles narrower ones that failed.
     """
     last: dict[str, list[LastOutcome]] = {}
-    ended: dict[str, set[bool]] = {}
+    unsure: set[str] = set()
     for step in steps(messages):
         if step.result is None or step.action.kind not in _KINDS:
             continue
         subject = step.action.subject
         last.pop(subject, None)
         failed = _is_failure(step)
+        if failed is not False:
+            # Any command of the line may be the one that failed.
+            unsure |= _split_commands(subject)
         if failed is None:
             continue
         checks = step.action.kind == "check"
         if checks and not failed:
             _drop_fixed(last, subject, step.output)
-        ended.setdefault(subject, set()).add(failed)
         tests = failing_tests(step.output) if failed else []
-        for test in tests:
-            ended.setdefault(test, set()).add(True)
         last[subject] = [
             *(LastOutcome(subject=test, failed=True) for test in tests),
-            LastOutcome(subject=subject, failed=failed, checks=checks, otherwise=len(ended[subject]) > 1),
+            LastOutcome(
+                subject=subject,
+                failed=failed,
+                checks=checks,
+                otherwise=not unsure.isdisjoint(_split_commands(subject)),
+            ),
         ]
     return [outcome for outcomes in last.values() for outcome in outcomes]
 

@@ -254,6 +254,8 @@ async def _gone(receive: Receive) -> None:
 def _unanswered(fault: httpx2.RequestError, upstream: str) -> str:
     if isinstance(fault, httpx2.TimeoutException):
         return f"{upstream} did not answer in time"
+    if isinstance(fault, (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)):
+        return f"{upstream} closed the connection without an answer"
     return f"{upstream} can't be reached: {type(fault).__name__}"
 
 
