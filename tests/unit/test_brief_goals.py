@@ -174,6 +174,19 @@ def test_a_ruling_that_shares_a_word_with_the_goal_is_told_however_common_the_wo
     assert told("Paint the quay", berths) == []
 
 
+@pytest.mark.parametrize("goal", ["run the linter", "Lint what I changed", "Is the linter happy with the crane?"])
+def test_a_command_is_told_by_what_it_is_for(goal: str) -> None:
+    linted = lesson("harbour <command:linter> tox -e l", "This project runs its linter with `tox -e l`.", *PAST)
+    assert told(goal, [linted, *TRAPS])[0] == linted[0].text
+    assert told("Paint the quay", [linted, *TRAPS]) == []
+
+
+def test_what_is_run_before_work_is_done_is_told_for_any_goal() -> None:
+    text = "Before it is done, run `make lint` too, not only `make test`."
+    checked = lesson("<passes> make test make lint", text, "one", "two")
+    assert told("Paint the quay", [checked, *TRAPS]) == [text]
+
+
 def test_a_verb_behind_an_article_is_a_name() -> None:
     ruling = a_ruling("Never build a second table in explain.", "one")
     assert told("Mend the explain page", [ruling]) == [ruling[0].text]
@@ -187,12 +200,12 @@ def test_briefs_of_seven_goals_have_little_in_common() -> None:
     assert sum(bool(each) for each in made) == 6
 
 
-def test_without_a_goal_all_of_them_are_told_rulings_first() -> None:
+def test_without_a_goal_all_of_them_are_told_what_was_said_once_last() -> None:
     made = [*TRAPS, BY_WORDS, GENERAL]
     observations = {each.cue: seen for each, seen in made}
     lines = opening_lessons([record for record, _ in made], observations, NOW, ["harbour"])
     assert len(lines) == len(made)
-    assert {each.text for each in lines[:2]} == {BY_WORDS[0].text, GENERAL[0].text}
+    assert (lines[0].text, lines[-1].text) == (GENERAL[0].text, BY_WORDS[0].text)
 
 
 def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:

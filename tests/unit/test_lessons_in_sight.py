@@ -8,7 +8,7 @@ from tests.golden.material import run
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, merge_remedies_into_facts
+from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, told_together
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 from ireneo.memories.record import Record
@@ -74,8 +74,8 @@ def taught() -> tuple[Record, Record]:
 def test_how_a_project_is_tested_is_told_once() -> None:
     fact, remedy = taught()
     other = replace(remedy, evidence=tuple(replace(piece, session="three") for piece in remedy.evidence[:1]))
-    (only,) = merge_remedies_into_facts([remedy, fact])
+    (only,) = told_together([remedy, fact])
     assert only.id == fact.id
-    (both,) = merge_remedies_into_facts([other, fact])
+    (both,) = told_together([other, fact])
     assert set(both.sessions) == {*fact.sessions, "three"}
-    assert merge_remedies_into_facts([remedy]) == [remedy]
+    assert told_together([remedy]) == [remedy]

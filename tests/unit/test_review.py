@@ -94,6 +94,32 @@ async def learned_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch, name: st
     await memory.learn()
 
 
+async def test_what_is_shown_as_one_lesson_is_opened_kept_and_dropped_as_one(shows: Shows) -> None:
+    checks = [("make lint", 3), ("make types", 2)]
+    for verdict, left in (("keep", 1), ("drop", 0)):
+        shows(
+            [
+                replace(
+                    observed(held, cue=f"<passes> make test {check}", tokens=9_000),
+                    text=f"Before it is done, run `{check}` too, not only `make test`.",
+                )
+                for check, held in checks
+            ]
+        )
+        async with housed() as house:
+            memory = await opened(house)
+            await ran(memory, "one", "two")
+            lesson = await only(memory)
+            assert all(f"`{check}`" in lesson.lesson for check, _ in checks)
+            found = await memory.lookup(lesson.id)
+            assert found.memory is not None
+            assert (found.memory.text, found.standing) == (lesson.lesson, lesson.standing)
+            (line,) = (await memory.brief(goal="Print the tide", project="ledger")).lines
+            assert (line.id, line.text) == (lesson.id, lesson.lesson)
+            await memory.review(lesson.id, verdict)
+            assert await told(memory) == [lesson.lesson] * left
+
+
 @sorts
 async def test_what_was_dropped_stays_dropped(sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
     shows([SHOWN[sort]])

@@ -6,7 +6,7 @@ from tests.golden.material import run, said, user
 from tests.unit.lesson_runs import a_run, edit_of, observations
 from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import is_worth_a_lesson, merge_checks
+from ireneo.lessons.lessons import is_worth_a_lesson, told_together
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
 
@@ -73,7 +73,7 @@ def test_checks_that_fail_where_the_same_tests_pass_are_one_lesson() -> None:
     linted = [one for n in range(3) for one in only("<passes>", *PASSED, lint, session=f"run{n}")]
     checked = [one for n in range(2) for one in only("<passes>", *PASSED, other, session=f"run{n}")]
     told = [learned(linted), learned(checked)]
-    (merged,) = merge_checks([each for each in told if each is not None])
+    (merged,) = told_together([each for each in told if each is not None])
     assert merged.text == ("Before it is done, run `make lint` and `golangci-lint` too, not only `make test`.")
 
 

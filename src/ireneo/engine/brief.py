@@ -30,18 +30,19 @@ from ireneo.errors import BadInput, EmbedderError, MemoryNotFound, SessionNotFou
 from ireneo.language.files import topic
 from ireneo.language.topics import Serving
 from ireneo.language.words import terms
+from ireneo.lessons.findings import PASSES
 from ireneo.lessons.lessons import (
     applies,
     cues_to_read,
     expected_cost,
     is_obvious,
-    merge_remedies_into_facts,
     projects_of,
     seen_counts,
     success_rate,
+    told_together,
 )
 from ireneo.lessons.relevance import RELATED, Goal, content_of
-from ireneo.lessons.rulings import generality_rank, is_about_all_work, merge_rulings
+from ireneo.lessons.rulings import generality_rank, is_about_all_work
 from ireneo.lessons.run import Observation, is_ruling
 from ireneo.log.calls import entered_text, quote_instructions
 from ireneo.log.message import MessageId
@@ -74,7 +75,7 @@ from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction
 
 A_RULING = 1_000_000.0
-"""The score of a ruling, compared with the costs of failures: the user's rulings come first."""
+"""The score of a ruling of several runs, compared with the costs of failures: these come first."""
 MOST_GENERAL = 3
 """How many rulings of several runs are shown whatever the goal is."""
 MOST_OF_WORK = 3
@@ -104,7 +105,8 @@ def opening_lessons(
     lines: list[BriefLine] = []
     sharing: list[tuple[BriefLine, int]] = []
     applying = [each for each in records if each.holds and each.cue and applies(projects_of(each), here)]
-    always = {each.id for each in general_rulings(applying)}
+    checks = [each for each in applying if each.cue.startswith(PASSES)]  # All work ends with them.
+    always = {each.id for each in (*general_rulings(applying), *checks)}
     for record in applying:
         seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         share = success_rate(seen)
@@ -120,7 +122,9 @@ def opening_lessons(
         if not KINDS[record.kind].costs_each_time:
             cost *= share
         if is_ruling(record.cue):
-            cost += A_RULING
+            # What was said once may concern its task only: without a goal that it concerns it comes last.
+            first = len(record.sessions) > 1 or is_confirmed_by_user(record) or (goal is not None and not shares)
+            cost = cost + A_RULING if first else generality_rank(record.text)
         line = BriefLine(
             id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=seen_counts(seen).in_words
         )
@@ -264,7 +268,7 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
     # A lesson of one project does not apply to another, however well it reads.
-    records = merge_rulings(scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)]))
+    records = scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)])
     observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
     met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in records}
     told = [
@@ -279,8 +283,7 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
         # Lessons that normally only the guard shows are shown if the goal names the file or the call itself.
         beside = [each for each in records if each not in told]
         told += [each for each in beside if _names_trigger(goal, observed.get(each.cue, ()))]
-    records = merge_remedies_into_facts(told)
-    return opening_lessons(records, observed, now, here, goal)
+    return opening_lessons(told_together(told), observed, now, here, goal)
 
 
 def _names_trigger(goal: Goal, own: Sequence[Observation]) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.story_blocks import tell_blocks
 from ireneo.engine import annotations as noting
 from ireneo.engine.learn import Diary, read_diary
-from ireneo.engine.lessons import Cited, shown_by
+from ireneo.engine.lessons import Cited, as_shown
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary, memory_named, messages_named, only_match
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
@@ -182,6 +182,8 @@ class LookupResult(ShortRepr, frozen=True, kw_only=True):
     session: str = ""
     expanded: Expanded | None = None
     memory: Record | None = None
+    standing: str = ""
+    """How often the memory was seen, if it is a lesson: “seen in 5 of 6 runs; last in May 2026”."""
     quotes: tuple[Cited, ...] = ()
     """The text of the messages that the memory was drawn from, if it is a lesson."""
     note: Annotation | None = None
@@ -206,8 +208,9 @@ async def lookup(
         elif id:
             record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            seen = _visible_memory(tx, space, record, project, viewpoint)
-            return LookupResult(memory=seen, quotes=shown_by(tx, resources, space, seen) if seen.cue else ())
+            visible = _visible_memory(tx, space, record, project, viewpoint)
+            shown, standing, quotes = as_shown(tx, resources, space, visible, project)
+            return LookupResult(memory=shown, standing=standing, quotes=quotes)
         if key is not None:
             return LookupResult(session=key.session, expanded=expand(tx, key, found, who))
         return [] if viewpoint else keys
@@ -265,7 +268,7 @@ async def dispute_id(
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     if origin != "user" and is_ruling(record.cue):
-        raise BadInput(f"{short(record.id)} is a rule of the user's, whose word it is: ask the user to drop it.")
+        raise BadInput(f"{short(record.id)} is what the user said: ask the user to drop it (`ireneo review`).")
     draft = objection_draft(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
 
     def settle(tx: Transaction) -> Remembered:

@@ -28,17 +28,15 @@ from ireneo.lessons.lessons import (
     best_worded,
     cues_to_read,
     is_obvious,
-    merge_checkouts,
-    merge_checks,
-    merge_remedies_into_facts,
     projects_of,
     seen_counts,
     success_rate,
     supporting_quotes,
+    told_together,
 )
 from ireneo.lessons.observe import ASKED, ENDS_IN, GOT_OVER, REFUSED
 from ireneo.lessons.relevance import FileStatements, content_of, first_occurrences, says_the_same
-from ireneo.lessons.rulings import generality_rank, is_instruction, merge_rulings
+from ireneo.lessons.rulings import generality_rank, is_instruction
 from ireneo.lessons.run import CATEGORY, Category, Observation, is_ruling, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -147,9 +145,7 @@ def lessons(
     told = [
         each for each in mine if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
     ]
-    active = merge_checks([each for each in told if each.state == "active"])
-    chosen = merge_remedies_into_facts(merge_rulings(active))
-    chosen = merge_checkouts(chosen)
+    chosen = told_together([each for each in told if each.state == "active"])
     chosen += [each for each in mine if each.state != "active"]
     beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
     chosen += [each for each in mine if guarded and each.id in beside]
@@ -218,6 +214,25 @@ def _review_state(record: Record) -> Literal["", "kept", "edited", "dropped"]:
     return "edited" if record.drawn else "kept"
 
 
+def as_shown(
+    tx: Transaction, resources: Resources, space: str, record: Record, project: str | None
+) -> tuple[Record, str, tuple[Cited, ...]]:
+    """A lesson together with those that are shown as one with it, how often it was seen, and passages that show it.
+
+    Of another memory only itself.
+    """
+    if not record.cue:
+        return record, "", ()
+    opened = open_projects(tx, space, None if project is None else project_named(project))
+    listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
+    mine = [without_words_of_others(each, opened) for each in listed if is_visible_project(opened, projects_of(each))]
+    shown = next((each for each in told_together(mine) if each.id == record.id), record)
+    observed = observations_by_cue(tx, space, cues_to_read(shown.cue))
+    standing = _seen_counts(shown, [each for seen in observed.values() for each in seen])
+    passages = _QuoteCache(tx, space, resources.derived_cleaning())
+    return shown, standing.in_words, _cited_passages(passages, shown)
+
+
 class _QuoteCache:
     """Quotes messages without their secrets, and caches them, since many lessons cite the same ones."""
 
@@ -237,11 +252,6 @@ class _QuoteCache:
             if (message := self._read.get((piece.session, name)))
             for quote in supporting_quotes(text, message)
         ]
-
-
-def shown_by(tx: Transaction, resources: Resources, space: str, record: Record) -> tuple[Cited, ...]:
-    """Passages of the messages that a lesson was drawn from."""
-    return _cited_passages(_QuoteCache(tx, space, resources.derived_cleaning()), record)
 
 
 def _cited_passages(passages: _QuoteCache, record: Record) -> tuple[Cited, ...]:
@@ -290,16 +300,18 @@ async def review(
         record = memory_named(tx, space, id)
         if record is None or not record.cue:
             raise MemoryNotFound(f"There is no lesson {id!r} in space {space!r}; `lessons` lists those there are.")
-        if verdict == "drop" or (verdict == "edit" and not is_ruling(record.cue)):
+        alike = _equivalent_lessons(tx, space, record)
+        shown = next((each for each in told_together([record, *alike]) if each.id == record.id), record)
+        said = words or shown.text
+        if verdict == "drop" or (said != record.text and not is_ruling(record.cue)):
             # The same lesson in other words is dropped too, or it would replace the dropped one.
-            instead = why if verdict == "drop" else f"It is said in the user's own words: {words}"
-            twins = [_verdict_draft(each, now, drop=instead) for each in _equivalent_lessons(tx, space, record)]
-            settle_drafts(tx, space, twins, judged=True)
+            instead = why if verdict == "drop" else f"It is said in other words: {said}"
+            settle_drafts(tx, space, [_verdict_draft(each, now, drop=instead) for each in alike], judged=True)
         word = _verdict_draft(record, now, drop=why if verdict == "drop" else "")
         (done,) = settle_drafts(tx, space, [word], judged=True)
         settled = done.record
-        if verdict == "edit" and words != settled.text:
-            settled = replace(settled, text=words, drawn=settled.drawn or settled.text)
+        if verdict != "drop" and said != settled.text:
+            settled = replace(settled, text=said, drawn=settled.drawn or (settled.text if words else ""))
             tx.memories.put(space, [settled])
         return settled
 
@@ -317,7 +329,7 @@ def _verdict_draft(record: Record, now: datetime, *, drop: str) -> MemoryDraft:
 
 
 def _equivalent_lessons(tx: Transaction, space: str, record: Record) -> list[Record]:
-    """The lessons of the same project with the same meaning that were not reviewed."""
+    """The lessons of the same project that mean the same, or are shown as one with it, and were not reviewed."""
     listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     project, said = _only_project(record), record.drawn or record.text
     others = [
@@ -325,7 +337,7 @@ def _equivalent_lessons(tx: Transaction, space: str, record: Record) -> list[Rec
         for each in listed
         if each.id != record.id and not is_confirmed_by_user(each) and _only_project(each) == project
     ]
-    return [each for each in others if says_the_same(record.cue, said, each)]
+    return [each for each in others if says_the_same(record.cue, said, each) or len(told_together([record, each])) == 1]
 
 
 def _only_project(record: Record) -> str:
@@ -409,9 +421,6 @@ def instructions(
 _TRAP = lazy_re(r"When (?P<call>`[^`]+`) fails(?: with (?P<error>“[^”]+”))?, (?P<way>[^“]+?)\.(?: “.*)?")
 
 
-_ASIDE = lazy_re(r"^\(([^()]*)\)$")
-
-
 def _worded_for_page(lesson: Lesson) -> Lesson:
     """A lesson as instructions say it: a wish without its example, a trap as what to do, a ruling as a sentence."""
     text = lesson.lesson
@@ -420,7 +429,6 @@ def _worded_for_page(lesson: Lesson) -> Lesson:
     if lesson.cue.startswith(ASKED):
         text = text.partition(": “")[0]
     elif lesson.is_ruling:
-        text = _ASIDE.sub(r"\1", text)
         text = text[:1].upper() + text[1:]
     elif (trap := _TRAP.fullmatch(text)) is not None:
         text = f"{trap['call']}: {trap['way']}{f', or it fails with {error}' if (error := trap['error']) else ''}."

@@ -111,10 +111,11 @@ def expanded_text(opened: ireneo.Expanded) -> str:
     return "\n\n".join(f"[{each.id}] {each.draft.author or each.role}: {_words(each)}" for each in opened.messages)
 
 
-def memory_text(record: Record) -> str:
-    """Render a memory with its details and evidence."""
+def memory_text(record: Record, standing: str = "") -> str:
+    """Render a memory with its details and evidence; `standing` says how often a lesson was seen."""
     state = f"{record.state}: {record.reason}" if record.reason else record.state
-    seen = f"seen {record.seen} times" + (f", last on {record.when:%Y-%m-%d}" if record.when else "")
+    last = f", last on {record.when:%Y-%m-%d}" if record.when else ""
+    seen = standing or f"seen {record.seen} times{last}"
     lines = [record.text, "", f"{record.kind}, {state}; {seen}."]
     if record.conditions:
         lines.append("; ".join(f"{name} {value}" for name, value in sorted(record.conditions.items())))
@@ -341,7 +342,7 @@ class Tools:
                 named, session=self._place.session or "", viewpoint=self._place.viewpoint
             )
         if opened.memory is not None:
-            text = memory_text(opened.memory)
+            text = memory_text(opened.memory, opened.standing)
         elif opened.note is not None:
             note = opened.note
             text = f"{note.kind} in session {opened.session}, after [{note.at[:_ID_CHARACTERS]}]: {note.text}"

@@ -317,7 +317,7 @@ class Wishes(Topic, frozen=True, kw_only=True):
     unasked: Map = {}  # By kind, how a lesson about it begins
     accepted: Patterns = BARE  # At the beginning of a message: an offer is accepted
     unwanted: Patterns = UNDOTTED  # Anywhere: what follows is not wanted
-    wondered: Patterns = UNDOTTED  # Anywhere in a question: it is about others and is no request
+    wondered: Patterns = UNDOTTED  # Anywhere in a question: it asks for a reason, or is about others
     of_commands: Set = frozenset()  # The kinds that need the name of a command
     anytime: Set = frozenset()  # The kinds that are informative even if they open a task
     added: Set = frozenset()  # The kinds that ask for something more, and don't count where it is unwanted

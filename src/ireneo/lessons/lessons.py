@@ -29,7 +29,7 @@ from ireneo.lessons.observe import (
     is_statistic,
     occasion_of,
 )
-from ireneo.lessons.rulings import describe_ruling, stands_alone
+from ireneo.lessons.rulings import describe_ruling, merge_rulings, stands_alone
 from ireneo.lessons.run import HEARD_AS, LOGGED, MODEL, Category, Observation, Trigger, is_ruling
 from ireneo.lessons.traps import IN_SIGHT, PROVEN
 from ireneo.lessons.user_words import stems_of
@@ -65,19 +65,19 @@ class SeenCounts(Struct, frozen=True, kw_only=True):
     """How many runs could have shown it, those that did included: they ran its program, or looked for its file."""
     last: datetime | None = None
     """When a run last showed it; None if the logs have no times."""
-    is_said: bool = False
-    """Whether users said it, as a ruling or a wish, instead of runs showing it."""
+    verb: str = "seen"
+    """What was done in these runs: users ``said`` it, or ``asked for`` it; else it was ``seen``."""
 
     @property
     def in_words(self) -> str:
         """“seen in 5 of 6 runs; last in May 2026”; empty if no run showed it."""
         if not self.runs:
             return ""
-        verb = "said" if self.is_said else "seen"
-        if max(self.runs, 0 if self.is_said else self.met) == 1:
-            return f"{verb} once, in {format_month(self.last)}" if self.last else f"{verb} once"
-        often = f"{self.runs:,}" if self.is_said else f"{self.runs:,} of {self.met:,}"
-        return f"{verb} in {often} runs; last in {format_month(self.last)}" if self.last else f"{verb} in {often} runs"
+        is_seen = self.verb == "seen"
+        if max(self.runs, self.met if is_seen else 0) == 1:
+            return f"{self.verb} once, in {format_month(self.last)}" if self.last else f"{self.verb} once"
+        often = f"{self.verb} in {self.runs:,}{f' of {self.met:,}' if is_seen else ''} runs"
+        return f"{often}; last in {format_month(self.last)}" if self.last else often
 
 
 def seen_counts(observations: Sequence[Observation]) -> SeenCounts:
@@ -91,7 +91,7 @@ def seen_counts(observations: Sequence[Observation]) -> SeenCounts:
         runs=len(shown),
         met=len(seen),
         last=max((each.at for each in shown if each.at is not None), default=None),
-        is_said=any(is_user_statement(each.cue) for each in shown),
+        verb=next((_verb_of(each.cue) for each in shown if is_user_statement(each.cue)), "seen"),
     )
 
 
@@ -139,6 +139,10 @@ def is_user_statement(cue: str) -> bool:
     return is_ruling(cue) or cue.startswith(ASKED)
 
 
+def _verb_of(cue: str) -> str:
+    return "asked for" if cue.startswith(ASKED) else "said"
+
+
 def success_rate(observations: Sequence[Observation]) -> float:
     """How often a claim holds where it could: the mean over its runs, shrunk towards the prior of its category."""
     seen = weights_by_run(observations)
@@ -168,8 +172,6 @@ SURE_FROM = 0.75
 TWICE, THRICE = 2, 3
 AGAIN = 5
 """How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
-INSISTS = 4
-"""How many requests for the same thing make it a wish for all work, in however few runs."""
 
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """Names that only one project has: its commands, its files."""
@@ -248,8 +250,7 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
         # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
     if best.cue.startswith(ASKED):
-        # A user who asks for the same again and again in one long run will do so in the next as well.
-        return runs >= THRICE or held >= INSISTS
+        return runs >= THRICE
     if best.cue.startswith(REFUSED):
         return runs >= TWICE and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
@@ -368,7 +369,12 @@ def is_project_specific(seen: Observation, worded: Sequence[Observation]) -> boo
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
-def merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
+def told_together(records: Sequence[Record]) -> list[Record]:
+    """The lessons as they are shown: those that say the same, or complete each other, are one with all evidence."""
+    return _merge_checkouts(_merge_remedies_into_facts(merge_rulings(_merge_checks(records))))
+
+
+def _merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
     """Merge remedies into the fact that says the same about a command of the project.
 
     “When `pytest` fails, use `bin/test`” says the same as “This project runs its tests with `bin/test`”, which gets the
@@ -396,7 +402,7 @@ ASKED_CHECKS = f"{ASKED}checks"
 _RUN_TOO = lazy_re(r"Before it is done, run (?P<failing>`[^`]+`) too, not only (?P<passing>`[^`]+`)\.")
 
 
-def merge_checks(records: Sequence[Record]) -> list[Record]:
+def _merge_checks(records: Sequence[Record]) -> list[Record]:
     """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
     groups = _group_by_subject(sorted(records, key=lambda each: (-len(each.sessions), each.id)), _passing_tests)
     told = [_merge_check_group(group) if len(group) > 1 else group[0] for group in groups]
@@ -438,10 +444,11 @@ def _merge_check_group(group: Sequence[Record]) -> Record:
 def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
     have = {piece.session for piece in record.evidence}
     more = {piece.session: piece for each in others for piece in each.evidence if not piece.against}
-    return replace(record, evidence=(*record.evidence, *(more[name] for name in more if name not in have)))
+    every = (*record.evidence, *(more[name] for name in more if name not in have))
+    return replace(record, evidence=tuple(sorted(every, key=lambda piece: (piece.at, piece.recorded))))
 
 
-def merge_checkouts(records: Sequence[Record]) -> list[Record]:
+def _merge_checkouts(records: Sequence[Record]) -> list[Record]:
     """Merge lessons that say the same about several checkouts of a project: `cli` and `work/cli`."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for each in records:

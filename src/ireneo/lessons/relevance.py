@@ -34,6 +34,8 @@ RELATED = 0.25
 """The minimum score of a lesson that concerns a goal."""
 NAMES_IT = 0.3
 """From this share of a goal's words on a common word names a task: “run the tests”, for ``make test``."""
+LEAST_STEM = 4
+"""The least letters of a word that another is derived from."""
 LIKE = 0.2
 """The minimum similarity of a similar past task."""
 MOST_TASKS = 8
@@ -129,19 +131,27 @@ class Goal:
         return max(said, self._task_name_relevance(lesson))
 
     def _task_name_relevance(self, lesson: Content) -> float:
-        """How well the goal names the lesson's task of the project: “integration” for ``make integration``."""
+        """How well the goal names the lesson's task of the project, or what it is for.
+
+        It is “integration” for ``make integration``, and “linter” for “This project runs its linter with `tox -e l`”.
+        """
         names = [frozenset(terms(found[1])) for code in lesson.codes if (found := _OWN_NAME.match(code))]
+        names.append(lesson.words - frozenset(terms(" ".join(lesson.codes))))
         shares = (
             self._total_weight(each & self._words) / (self._total_weight(each) or 1.0)
-            for each in names
-            if any(map(self._is_specific, each)) or self._is_named_in_full(each)
+            for each in names[:-1]
+            if any(map(self._is_specific, each))
         )
-        return max(shares, default=0.0)
+        return 1.0 if any(map(self._is_named_in_full, names)) else max(shares, default=0.0)
 
     def _is_named_in_full(self, name: frozenset[str]) -> bool:
-        """Whether the goal has all words of a task's name, and more than a common word beside its own subject."""
+        """Whether the goal has all words of a name, and more than a common word beside its own subject."""
         much = self._total_weight(name) >= NAMES_IT * self._total_weight(self._words)
-        return bool(name) and name <= self._words and (len(name) > 1 or much)
+        return bool(name) and all(map(self._has_stem, name)) and (len(name) > 1 or much)
+
+    def _has_stem(self, word: str) -> bool:
+        """Whether the goal has the word, or the one that it is derived from: “format” for a formatter."""
+        return any(word == each or (len(each) >= LEAST_STEM and word.startswith(each)) for each in self._words)
 
     def _command_relevance(self, lesson: Content) -> float:
         """How much more often similar tasks ran its command than others."""

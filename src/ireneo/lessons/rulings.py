@@ -26,7 +26,7 @@ from ireneo.log.calls import has_instruction
 from ireneo.log.tree import is_of_sub_agent
 from ireneo.memories.record import Record, evidence_project, is_confirmed_by_user, supporting
 from ireneo.patterns import lazy_re
-from ireneo.summaries.own_words import OwnSentence, own_words
+from ireneo.summaries.own_words import OwnSentence, choice_pattern, own_words
 from ireneo.summaries.pins import (
     MILD,
     STANDING,
@@ -50,6 +50,7 @@ LONGEST = 320
 
 _LEAD = lazy_re(lambda: rf"\A(?:{any_of(topic(Constraints).lead)}\b[\s,.!:*_…–—-]*)+", re.I)
 _CLAUSE = lazy_re(r"[,;:.–—(]\s+")
+_BEGINS = lazy_re(r"[\w`\"'“„«¿¡@#/~.*_-]")
 _TEMPER = lazy_re(lambda: rf"\A{any_of(_SAYS.temper)}(?<=[,.!?…]\s)(?=\w)|{any_of(_SAYS.temper)}\Z", re.I)
 _FILE = lazy_re(r"(?<![\w./-])(?:[\w.-]++/[\w./-]*|\.[a-z][\w-]+|[\w-]++\.[a-z]{2,5})(?![\w/])")
 
@@ -77,13 +78,18 @@ def _ruling_texts(said: UserUtterance) -> Iterator[str]:
     lifted = lifting_sentences(said.text, replaces=False)
     own = [each for each in own_words(said.text) if each.text]
     for each, behind in zip_longest(own, own[1:]):
-        if each.text not in lifted and _rules(each, said):
+        if each.text not in lifted and _is_whole(each.text) and _rules(each, said):
             text = _TEMPER.sub("", _SAYS.fillers.sub("", in_context(replace(each, with_before=each.text)), count=1))
             if behind is not None and behind.near and _belongs_to(text, behind.text):
                 text = f"{text} {behind.text}"
             text = " ".join(text.split())
-            if stems_of(text) and text.isprintable() and not has_instruction(text):
+            if stems_of(text) and text.isprintable() and not (_SAYS.for_now.search(text) or has_instruction(text)):
                 yield text
+
+
+def _is_whole(sentence: str) -> bool:
+    """Whether a sentence is understood without what it answers or comments on: no choice, aside or rest of one."""
+    return _BEGINS.match(sentence) is not None and choice_pattern().match(sentence) is None
 
 
 def _rules(sentence: OwnSentence, said: UserUtterance) -> bool:
@@ -100,7 +106,7 @@ def _rules(sentence: OwnSentence, said: UserUtterance) -> bool:
     if len(text.split()) < FEW and strength < STRONG and not (bans or _trigger(text)):
         return False
     # A wish is told in the words of its kind, once it is repeated.
-    return not _SAYS.for_now.search(text) and (strength >= STRONG or not wish_kind(text))
+    return strength >= STRONG or not wish_kind(text)
 
 
 def _belongs_to(ruling: str, behind: str) -> bool:

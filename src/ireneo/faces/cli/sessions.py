@@ -217,6 +217,7 @@ def expand(
         "summary": behind.summary if behind else None,
         "messages": behind.messages if behind else (),
         "memory": opened.memory,
+        "standing": opened.standing,
         "quotes": opened.quotes,
         "note": opened.note,
         "diary": opened.diary.entries if opened.diary else None,

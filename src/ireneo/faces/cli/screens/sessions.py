@@ -295,7 +295,7 @@ def show(opened: LookupResult) -> None:
     """Show what an id names."""
     screen = console()
     if opened.memory is not None:
-        _show_memory(screen, opened.memory, opened.quotes)
+        _show_memory(screen, opened.memory, opened.standing, opened.quotes)
     elif opened.note is not None:
         note = opened.note
         after = f"after {short(note.at)}" if note.at else "before its first message"
@@ -316,11 +316,14 @@ def _show_titled(screen: Console, title: str, lines: Sequence[str]) -> None:
     screen.print()
 
 
-def _show_memory(screen: Console, record: Record, quotes: Sequence[Cited]) -> None:
+def _show_memory(screen: Console, record: Record, standing: str, quotes: Sequence[Cited]) -> None:
     """Show a memory: its text, its details, the words that it comes from, and its evidence."""
     # The key of a lesson is made of codes and stems, which mean nothing to a reader.
     of = (record.subject, record.attribute, record.task_type, "" if record.cue else record.name)
     state = f"{record.state}, archived" if record.archived else record.state
+    first = min((piece.when for piece in record.evidence if piece.when and not piece.against), default=None)
+    often = standing or f"seen {counted(record.seen, 'time')}{f', first on {day_of(first)}' if first else ''}"
+    verb, _, seen = often.partition(" ")
     known = [
         ("state", f"{state}: {record.reason}" if record.reason else state),
         ("of", " · ".join(filter(None, of))),
@@ -328,7 +331,7 @@ def _show_memory(screen: Console, record: Record, quotes: Sequence[Cited]) -> No
         ("instead", short(record.superseded_by or "")),
         ("stale", record.stale),
         ("if", ", ".join(f"{name} {value}" for name, value in sorted(record.conditions.items()))),
-        ("seen", f"{counted(record.seen, 'time')}, first on {day_of(record.recorded)}"),
+        (verb, seen),
         ("used", f"{counted(record.used, 'time')}, last on {day_of(record.last_used)}" if record.used else ""),
     ]
     order = ", the newest first" if len(record.evidence) > 1 else ""
