@@ -194,7 +194,7 @@ class Composed(Struct, frozen=True, kw_only=True):
             verbatim(message, thinking=options.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
         ]
-        return compose_items([*self.shown, *with_notes(messages, fresh, after, options)])
+        return compose_items([*self.shown, *with_notes(messages, fresh, after, options, before=self.shown)])
 
 
 def show_live(messages: Sequence[Message], options: ContextOptions) -> Composed:
@@ -211,12 +211,21 @@ def with_notes(
     after: int,
     options: ContextOptions,
     share: float = NOTES_SHARE,
+    before: Sequence[ContextItem] = (),
 ) -> list[ContextItem]:
     """Insert notes by hand from position `after` on where they were made, between atoms.
 
-    They take at most `share` of the budget: beyond it the newest are shown, with the number of the others.
+    They take at most `share` of the budget: beyond it the newest are shown, with the number of the others. A pin that
+    was released is left out, and so is its release, unless an item of `before` or `shown` has its words.
     """
-    made = [each for each in options.notes if each.at_position >= after]
+    released = {each.about or each.text for each in options.notes if each.kind == "release"}
+    said = " ".join(" ".join(each.text for each in (*before, *shown)).split()) if released else ""
+    made = [
+        each
+        for each in options.notes
+        if each.at_position >= after
+        and (each.id not in released if each.kind == "pin" else each.about.startswith("t_") or each.text in said)
+    ]
     told, left_out = fitting_notes(made, options.count, int(options.budget * share))
     if not told and not left_out:
         return list(shown)
@@ -436,7 +445,7 @@ class Mark(Struct, frozen=True, kw_only=True):
     target_tokens: int
     """The budget of the rebuilt context."""
     taken_up: tuple[str, ...] = ()
-    """The summaries by a model that it shows, and the disputes that were known then."""
+    """The summaries by a model that it shows, and the disputes and releases that were known then."""
 
 
 class Assembled(Struct, frozen=True, kw_only=True):
@@ -515,7 +524,7 @@ def assemble(
         return fitting
     recent = RecentValues(1) if recent is None else recent
     kind = (policy.summarizer, options.thinking)
-    if mark is not None and not options.rebuild and not _newly_disputed(mark, options):
+    if mark is not None and not options.rebuild and not _newly_denied(mark, options):
         frozen = recent.find((kind, mark))
         if frozen is None:
             frozen, _ = _rebuild(path, mark.at_position, mark.target_tokens, options, mark.taken_up)
@@ -558,10 +567,16 @@ class WorkComposer:
         return assemble(self._path, self._mark, replace(self._options, budget=target), self._recent)
 
 
-def _newly_disputed(mark: Mark, options: ContextOptions) -> bool:
-    """Whether a summary before the mark was disputed since, which is worth changing the cached prefix."""
+_AGAINST = ("dispute", "release")
+"""The kinds of annotations that say that something shown doesn't hold."""
+
+
+def _newly_denied(mark: Mark, options: ContextOptions) -> bool:
+    """Whether something shown was disputed or released since the mark, which is worth changing the cached prefix."""
     return any(
-        note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
+        note.kind in _AGAINST
+        and (note.at_position <= mark.at_position or note.kind == "release")
+        and note.id not in mark.taken_up
         for note in options.notes
     )
 
@@ -574,10 +589,10 @@ def _rebuild(
     Returns the context and the ids of the model texts in it; if it is rebuilt as before, only those in `known` may be
     used.
     """
-    heard = tuple(note.id for note in options.notes if note.kind == "dispute" and note.at_position <= last)
+    heard = tuple(note.id for note in options.notes if note.kind in _AGAINST and note.at_position <= last)
     if known is not None:
-        disputes = tuple(note for note in options.notes if note.kind != "dispute" or note.id in known)
-        options = replace(options, notes=disputes)
+        notes = tuple(note for note in options.notes if note.kind not in _AGAINST or note.id in known)
+        options = replace(options, notes=notes)
     live_tokens = int(target * options.policy.live_share)
     tail = read_tail(path, last, max(live_tokens, 1))
     blocks = _tiers(path, tail, target, options, known)

@@ -46,6 +46,7 @@ from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, approach_of_step
 from ireneo.summaries.pins import (
     BY_HAND,
+    LIFTED,
     MEDIUM,
     MILD,
     STANDING,
@@ -585,9 +586,9 @@ def pin_block(
     ends = (item.last_position if isinstance(item, Summary) else item.position for item in items)
     end = max(ends, default=0)
     by_hand, released = options.pins
-    # Notes at the end of the path are shown there, so that a block doesn't change once it was shown.
+    # Pins at the end of the path are shown there, so that a block doesn't change once it was shown.
     pins += [pin for pin in by_hand if pin.position < end]
-    lifts += [lift for lift in released if lift.position < end]
+    lifts += [lift for lift in released if lift.position <= end]
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown]
     of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
@@ -618,8 +619,7 @@ def note_item(annotation: Annotation, count: Count) -> ContextItem | None:
     """Show a pin or release by hand; other annotations have no text of their own in a context."""
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
-    lifted = SETTLED if annotation.about.startswith("t_") else f"{PINS_TAG} Lifted, and holds no longer:"
-    heading = HEADING if annotation.kind == "pin" else lifted
+    heading = HEADING if annotation.kind == "pin" else SETTLED if annotation.about.startswith("t_") else LIFTED
     return own_item("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
 
 

@@ -353,6 +353,8 @@ def _truncate(text: str) -> str:
 
 
 BY_HAND = 5.0
+LIFTED = f"{PINS_TAG} Lifted, and holds no longer:"
+"""The heading of what was released by hand."""
 KNOWN_TEXTS = 256
 """How many texts have their pins and lifts cached."""
 MAX_PINS = 160
@@ -370,7 +372,8 @@ def find_pins(message: Message, *, in_story: bool = False) -> list[Line]:
     """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
-        return [_make_line(message, text, BY_HAND) for text in _pins_in_block(draft.text)]
+        told = () if draft.text.startswith(LIFTED) else _pins_in_block(draft.text)
+        return [_make_line(message, text, BY_HAND) for text in told]
     pins: dict[str, float] = {}
     for said, least in _constraint_sources(message, in_story=in_story):
         pins.update(each for each in _binding_sentences(said, system=message.role == "system") if each[1] >= least)
@@ -384,6 +387,8 @@ def find_lifts(message: Message, *, in_story: bool = False) -> list[Line]:
     """The sentences that may lift a constraint; `standing` decides which do."""
     if message.role == "system":
         return []
+    if message.draft.text.startswith(LIFTED):
+        return [_make_line(message, text, BY_HAND) for text in _pins_in_block(message.draft.text)]
     spoken = [said for said, _ in _constraint_sources(message, in_story=in_story)]
     said = [*spoken, *(said for result in message.draft.results for said, _ in user_words_in_result(result))]
     return [_make_line(message, sentence, 1.0) for text in said for sentence in lifting_sentences(text)]

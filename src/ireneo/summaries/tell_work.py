@@ -523,7 +523,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
         for line in lines.get(name, ()):
             if line.weight < LEAST and name not in ("status", "goal"):
                 continue
-            if name not in ("goal", "status", "state", REPLACED_CODE):
+            if name not in ("goal", "status", "state", "constraints", "lifted", REPLACED_CODE):
                 if line.text in said:
                     continue
                 said.add(line.text)
