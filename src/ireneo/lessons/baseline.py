@@ -88,19 +88,11 @@ def _last(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1] or path
 
 
-class _Shown(Struct):
-    """The calls that showed one failure."""
-
-    without: list[TriedCall] = field(default_factory=list)
-    """After the changes had been put aside."""
-    beside: list[TriedCall] = field(default_factory=list)
-    """With the changes."""
-
-
 def failing_before(material: RunMaterial, run: Sequence[TriedCall]) -> Iterator[Observation]:
     """The failures of checks that a run showed both with its changes and after it had put them aside."""
     files = _Files()
-    shown: dict[tuple[str, str], _Shown] = {}
+    shown: list[tuple[str, str, bool, TriedCall]] = []
+    """The program and the failure, and whether the changes had been put aside, with the call that showed it."""
     for each in run:
         as_found = files.as_found
         for step in shell_steps(each.command_line):
@@ -114,21 +106,18 @@ def failing_before(material: RunMaterial, run: Sequence[TriedCall]) -> Iterator[
             continue
         if each.worked:
             # What the same command passes later was mended by the run, or comes and goes.
-            shown = {key: met for key, met in shown.items() if each.step.command not in _commands(met)}
-        for name in _failures(each):
-            met = shown.setdefault((each.program, name), _Shown())
-            (met.without if as_found else met.beside).append(each)
-    together: dict[str, list[str]] = {}
-    for (_, name), met in shown.items():
-        if met.without and met.beside:
-            together.setdefault(met.without[-1].step.command, []).append(name)
-    for names in together.values():
-        met = next(met for (_, name), met in shown.items() if name == names[0])
-        yield _told(material, names, met.beside[0], met.without[-1])
-
-
-def _commands(met: _Shown) -> set[str]:
-    return {each.step.command for each in (*met.without, *met.beside)}
+            mended = {(program, name) for program, name, _, call in shown if call.step.command == each.step.command}
+            shown = [one for one in shown if one[:2] not in mended]
+        shown += [(each.program, name, as_found, each) for name in _failures(each)]
+    beside = {(program, name): call for program, name, aside, call in reversed(shown) if not aside}
+    without = {(program, name): call for program, name, aside, call in shown if aside}
+    together: dict[str, list[tuple[str, str]]] = {}
+    for failure in dict.fromkeys(one[:2] for one in shown):
+        if failure in without and failure in beside:
+            together.setdefault(without[failure].step.command, []).append(failure)
+    for failures in together.values():
+        names = [name for _, name in failures]
+        yield _told(material, names, beside[failures[0]], without[failures[0]])
 
 
 def _failures(failed: TriedCall) -> list[str]:

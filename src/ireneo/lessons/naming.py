@@ -13,7 +13,7 @@ from msgspec import Struct
 from ireneo.patterns import lazy_re, readable
 
 
-class Wrapper(Struct, frozen=True, kw_only=True):
+class Wrapper(Struct, frozen=True, kw_only=True, gc=False):
     """A program, or a subcommand, that starts another program; programs.toml explains its fields."""
 
     options: frozenset[str] = frozenset()

@@ -328,7 +328,7 @@ def was_refused(text: str) -> bool:
 
 
 # Every rebuild asks this of the same results several times.
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _opens_with_refusal(opening: str) -> bool:
     return _REFUSED.search(opening) is not None
 

@@ -508,7 +508,7 @@ def surviving_lines(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
     return [line for line in lines if line.strip() not in gone]
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def normalise_error(text: str) -> str:
     """`text` without what varies between occurrences: numbers, hashes, addresses, paths, quotations."""
     return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]

@@ -210,7 +210,7 @@ def _without_instructions(lines: Iterable[Line]) -> list[Line]:
     return [line for line in lines if _mark_instructions(line.text) == line.text]
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def _mark_instructions(text: str) -> str:
     """Mark text that is worded as an instruction; cached, since deeper summaries repeat the lines."""
     return quote_instructions(text)
