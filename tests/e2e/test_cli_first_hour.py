@@ -125,7 +125,8 @@ def test_empty_places_say_so(tmp_path: Path) -> None:
 
 
 def test_arguments_that_begin_like_json_and_are_none_are_refused(filled: Path) -> None:
-    assert "look like JSON" in run("check", "Edit", '{"file_path": "x"', cwd=filled, ends=2).stderr
+    for damaged in ('{"file_path": "x"', "{bad"):
+        assert "look like JSON" in run("check", "Edit", damaged, cwd=filled, ends=2).stderr
     assert run("check", "Bash", "{ ls; }", cwd=filled).stdout
 
 

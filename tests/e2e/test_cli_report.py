@@ -172,6 +172,9 @@ def test_what_the_page_tells_follows_from_the_store(tmp_path: Path) -> None:
     assert "2026-02-03 to 2026-02-05" in said
     assert "came back, 3 times in all, one of them in 3 runs" in said
     assert run("report", "--out", "-", db=db).stdout.startswith("<!doctype html>")
+    only = run("report", "--out", out, "--project", "elsewhere", db=db).stdout
+    assert only == f"{out}: no run of project elsewhere yet; `ireneo learn` imports them.\n"
+    assert "make: tide table not found" not in out.read_text(encoding="utf-8")
 
 
 def test_what_only_the_guard_tells_has_a_section_of_its_own() -> None:

@@ -94,7 +94,7 @@ def session_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
     key = SessionKey(space, name)
     if tx.sessions.get(key) is None and not _is_known(tx, key):
         raise SessionNotFound.named(name, space)
-    return ErasureTarget(sessions=(key,))
+    return ErasureTarget(sessions=(key,), note="An import of its log would bring it back.")
 
 
 def _is_known(tx: Transaction, key: SessionKey) -> bool:

@@ -50,8 +50,8 @@ def _recompile_traps(tx: Transaction, key: SessionKey) -> None:
 
 def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
     """Create the branch `name` at the message `at` of `branch` (None: at its head)."""
-    if not name.strip():
-        raise BadInput("The name of the new branch is empty; give it one.")
+    if not name.strip() or "@" in name or not name.isprintable():
+        raise BadInput(f"{name!r} can't name a branch; give one line of text, without @, which stands before a name.")
     if name in tx.sessions.branches(key):
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
     head = tx.log.head(key, branch) if at is None else head_named(tx, key, branch, at)

@@ -360,13 +360,11 @@ _NO_CUES: Counter[CueKind] = Counter()
 def _count_cues(said: str) -> Counter[CueKind]:
     """How many words or phrases of each kind of cue a sentence contains."""
     cues = _cue_index()
-    found: Counter[CueKind] = Counter()
     words = _CUE_WORD.findall(said.lower().replace("’", "'"))
     text = f" {' '.join(words)} "
-    for word in words:
-        found.update(cues.words.get(word, ()))
-        found.update(kind for phrase, kind in cues.phrases.get(word, ()) if phrase in text)
-    return found or _NO_CUES
+    found = [kind for word in words for kind in cues.words.get(word, ())]
+    found += [kind for word in words for phrase, kind in cues.phrases.get(word, ()) if phrase in text]
+    return Counter(found) if found else _NO_CUES
 
 
 _CUE_WORD = lazy_re(r"[^\W\d_][\w']*")

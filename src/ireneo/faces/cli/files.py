@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -226,6 +226,16 @@ class LogTally(Struct, kw_only=True):
         """Count the secrets of a session."""
         self.redacted.update(step.redacted)
         self.unredacted += step.unredacted
+
+
+@contextmanager
+def resumable(so_far: Callable[[], str]) -> Iterator[None]:
+    """On Ctrl-C, say what is stored `so_far`."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        warn(f"Stopped. Stored so far: {so_far()}; the same command goes on from there.")
+        raise
 
 
 def search(

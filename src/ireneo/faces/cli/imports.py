@@ -13,7 +13,17 @@ from msgspec import field
 
 import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.files import FoundLog, LogTally, log_file, open_input, search, warn, warn_of_faults, write_file
+from ireneo.faces.cli.files import (
+    FoundLog,
+    LogTally,
+    log_file,
+    open_input,
+    resumable,
+    search,
+    warn,
+    warn_of_faults,
+    write_file,
+)
 from ireneo.faces.cli.options import (
     AUTO,
     STDIN,
@@ -194,6 +204,7 @@ def import_logs(
         _import_memories(memories, path, space, tally, keep_secrets)
     if found:
         with (
+            resumable(lambda: f"{counted(tally.sessions, 'session')} whole, {counted(tally.new, 'new message')}"),
             open_memory(path, space, keep_secrets=keep_secrets) as memory,
             ReadingBar(sum(each.size for each in found)) as bar,
         ):

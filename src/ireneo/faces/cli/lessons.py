@@ -19,6 +19,7 @@ from ireneo.faces.cli.files import (
     LogTally,
     log_on_stderr,
     open_input,
+    resumable,
     search,
     warn,
     warn_of_faults,
@@ -207,6 +208,7 @@ def learn(
     if found or not logs:
         with (
             log_on_stderr(),
+            resumable(lambda: f"what {counted(tally.sessions, 'run')} taught"),
             asking.memory(make_folder(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory,
         ):
             learn_from(memory, found, tally, on, resolve_project(project) if project else "", quiet=as_json)
@@ -509,8 +511,8 @@ def read_arguments(text: str) -> dict[str, object]:
     try:
         return msgspec.json.decode(text, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeError) as fault:
-        if text.lstrip().startswith('{"'):
-            # A group of commands in a shell begins with a brace too, but never with a quoted name.
+        if text.startswith("{") and not text[1:2].isspace():
+            # A group of commands in a shell begins with a brace too, but with a space behind it.
             raise BadInput(f"The arguments look like JSON and can't be read: {fault}.") from fault
         return {"command": text} if text else {}
 
@@ -518,7 +520,14 @@ def read_arguments(text: str) -> dict[str, object]:
 Out = Annotated[Path, option("--out -o", "FILE", "The file that is written; - for standard output.", shown=True)]
 
 
-def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> Answer | None:
+OnlyProject = Annotated[
+    str | None, option("--project -p", "NAME", "Only the runs and lessons of this project, or folder.", shown="all")
+]
+
+
+def report(
+    out: Out = Path("report.html"), project: OnlyProject = None, as_json: AsJson = False, *, stored: Stored
+) -> Answer | None:
     """Draw what runs taught as one HTML page.
 
     The lessons with their evidence, what only the guard tells, failures that came back, and the runs. The page needs
@@ -528,19 +537,23 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
     from ireneo.faces.report import ReportMaterial, page
 
+    only = None if project is None else project_named(resolve_project(project))
     with open_existing(stored) as memory:
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),
             # A session without a call, such as a story, is not a run.
-            runs=[run for run in memory.runs() if run.calls],
-            lessons=memory.lessons(guarded=True),
-            claims=memory.claims(least_runs=2),
+            runs=[run for run in memory.runs() if run.calls and only in (None, run.project)],
+            lessons=memory.lessons(guarded=True, project=only),
+            claims=[each for each in memory.claims(least_runs=2) if only is None or only in each.projects],
         )
     text, runs = page(material), len(material.runs)
     if str(out) == STDIN:
         sys.stdout.write(text)
         return None
     write_file(out, text.encode())
-    said = f"{counted(runs, 'run')}; open it in a browser" if runs else "no run yet; `ireneo learn` imports them"
+    of = f" of project {only}" if only else ""
+    said = (
+        f"{counted(runs, 'run')}{of}; open it in a browser" if runs else f"no run{of} yet; `ireneo learn` imports them"
+    )
     return Answer({"path": str(out), "runs": runs}, plain(f"{out}: {said}.\n"))
