@@ -552,7 +552,7 @@ def report(
         sys.stdout.write(text)
         return None
     write_file(out, text.encode())
-    of = f" of project {only}" if only else ""
+    of = f" of project {only}" * bool(only)
     said = (
         f"{counted(runs, 'run')}{of}; open it in a browser" if runs else f"no run{of} yet; `ireneo learn` imports them"
     )
