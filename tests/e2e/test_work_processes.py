@@ -81,7 +81,7 @@ def is_worker(process: psutil.Process) -> bool:
     return False
 
 
-def wait_until(what: str, holds: Callable[[], object], *, look_seconds: float = 0.05) -> None:
+def wait_until(what: str, holds: Callable[[], object], *, look_seconds: float = 0.15) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < until, what
@@ -97,7 +97,7 @@ def wait_until_written(database: str, model: LoopbackModel) -> None:
         before, asked = asked, len(model.asked)
         return asked == before and texts_due(database) == 0
 
-    wait_until("all is written", holds, look_seconds=0.4)
+    wait_until("all is written", holds, look_seconds=0.8)
 
 
 def texts_due(database: str) -> int:
@@ -126,7 +126,7 @@ def end(process: subprocess.Popen[str]) -> tuple[str, str]:
 def test_several_processes_write_all_that_is_due_and_nothing_twice(tmp_path: Path) -> None:
     """At a file; those at a server are restarted and killed below, and race in `test_races.py`."""
     database = str(tmp_path / "memory.db")
-    fill(database, 310)
+    fill(database, 255)
     with (
         LoopbackModel("openai", told) as model,
         at_work(database, model, "--processes", "2", "--until-idle") as process,
@@ -171,12 +171,12 @@ def test_a_rolling_restart_and_an_outage_lose_nothing() -> None:
     """
     direct = empty_database()
     chance = random.Random(3)
-    fill(direct, 280)
+    fill(direct, 255)
     with LoopbackModel("openai", told) as model, CuttingProxy(direct) as proxy:
-        acknowledged = list(range(280))
+        acknowledged = list(range(255))
 
         def append_some() -> None:
-            more = range(len(acknowledged), len(acknowledged) + 60)
+            more = range(len(acknowledged), len(acknowledged) + 40)
             with sync.open(direct) as memory:
                 for session in SESSIONS:
                     memory.session(session).append([said(session, number) for number in more])

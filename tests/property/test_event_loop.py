@@ -19,9 +19,9 @@ from tests.property.verbs import RUN, VERBS, Verb, furnish, memory_with_all
 from ireneo import Memory
 from ireneo.adapters.in_memory import InMemoryStore
 
-CALLS = 7_000
+CALLS = 4_500
 """Some milliseconds."""
-TURNS = 50
+TURNS = 32
 
 
 class Steps:

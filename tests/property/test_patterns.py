@@ -26,7 +26,7 @@ gc.disable()  # Whole sources are read, and little of that is let go before the 
 from tests.pattern_growth import collect, grown, held_up
 found = collect()
 slow = [[each.place, method, repr(text)] for part in range(int(sys.argv[1]))
-        for each, method, text in grown(found, every=False, part=part, parts=48)]
+        for each, method, text in grown(found, every=False, part=part, parts=96)]
 bounded = [[each.place, repr(text)] for part in range(min(int(sys.argv[1]), 8))
            for each, text in held_up(found, part, parts=8)]
 print(json.dumps([len(found), slow, bounded]))
@@ -34,7 +34,7 @@ print(json.dumps([len(found), slow, bounded]))
 
 
 def test_no_pattern_takes_more_than_time_linear_in_its_text() -> None:
-    command = [sys.executable, "-c", LOOK, str(min(TIMES, 48))]
+    command = [sys.executable, "-c", LOOK, str(min(TIMES, 96))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found, slow, bounded = json.loads(done.stdout.splitlines()[-1])

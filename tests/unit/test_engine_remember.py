@@ -172,12 +172,12 @@ asyncio.run(work())
 """
 
 
-def test_three_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Path) -> None:
+def test_two_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     command = [sys.executable, "-c", WRITER, str(path)]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     errors = [each.communicate(timeout=120)[1] for each in running]
-    assert [each.returncode for each in running] == [0] * 3, errors
+    assert [each.returncode for each in running] == [0] * 2, errors
 
     async def stored() -> list[Record]:
         async with ireneo.open(path) as memory:
@@ -185,11 +185,11 @@ def test_three_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pa
 
     records = asyncio.run(stored())
     assert len(records) == len({each.id for each in records}) == 32
-    # The facts came with their own time each and are one piece of evidence; the others were told three times.
+    # The facts came with their own time each and are one piece of evidence; the others were told twice.
     assert sorted({(each.kind, each.seen) for each in records}) == [
-        ("episodic", 3),
-        ("failure", 3),
-        ("procedural", 3),
+        ("episodic", 2),
+        ("failure", 2),
+        ("procedural", 2),
         ("semantic", 1),
     ]
     assert sum(each.kind == "semantic" and each.state == "active" for each in records) == 1

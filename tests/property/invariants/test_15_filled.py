@@ -117,7 +117,7 @@ def no_silent_block_over(drafts: Sequence[Draft], budgets: Sequence[int], preset
     live_in("in memory", work)
 
 
-@calm(26)
+@calm(16)
 @given(
     turns=st.lists(
         st.lists(
@@ -141,7 +141,7 @@ def test_no_block_of_work_is_silent(turns: list[list[tuple[str, str | None]]]) -
     no_silent_block_over(drafts, (700, 1_000, 1_500), "coding")
 
 
-@calm(26)
+@calm(12)
 @given(
     said=st.lists(st.sampled_from(IDLE[:3]), min_size=160, max_size=240),
     told=st.dictionaries(st.integers(0, 239), st.sampled_from(IDLE[3:]), max_size=3),
