@@ -94,6 +94,18 @@ def test_a_step_of_the_task_is_none(words: str) -> None:
     assert texts(said("I have changed the reader."), user(words)) == []
 
 
+@pytest.mark.parametrize("words", ["Can we not commit the notes of the ledger?", "yes do not touch the totals"])
+def test_what_asks_or_answers_is_told_once_it_was_said_in_two_runs(words: str) -> None:
+    seen = [
+        one
+        for name in ("one", "two")
+        for one in rulings(a_run(user(f"Mend row {name}."), WORK, user(words), session=name))
+    ]
+    assert len(seen) == 2
+    assert is_worth_a_lesson(seen)
+    assert not is_worth_a_lesson(seen[:1])
+
+
 def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
     opened = user("Add a flag to the exporter. It should write rows only, not totals. Never push without asking me.")
     heard = rulings(a_run(opened, WORK))

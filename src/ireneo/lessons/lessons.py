@@ -170,6 +170,8 @@ tenth of the price, since they are cached."""
 SURE_FROM = 0.75
 """From this share on, a run that shows the contrary is evidence against a claim; below, it only lowers the share."""
 TWICE, THRICE = 2, 3
+ASKED_AGAIN = 4
+"""How many runs with requests for the same make it a wish for all work."""
 AGAIN = 5
 """How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
 
@@ -250,9 +252,9 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
         # A model, or the author of the log, judged its worth; its truth was checked against the messages.
         return True
     if best.cue.startswith(ASKED):
-        return runs >= THRICE
+        return runs >= ASKED_AGAIN
     if best.cue.startswith(REFUSED):
-        return runs >= TWICE and held > sum(each.broke for each in observations)
+        return runs >= TWICE and 2 * runs > len(observations) and held > sum(each.broke for each in observations)
     if GOT_OVER in best.cue:
         # A way out must help more often than not; once is enough if a reason is known.
         return held > vain and (held >= TWICE or _is_explained(best))

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from ireneo.language.files import any_of, topic
-from ireneo.language.topics import Constraints, Rulings
+from ireneo.language.topics import Constraints, Rulings, Wishes
 from ireneo.language.words import common_words
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
@@ -141,7 +141,7 @@ def generality_rank(text: str) -> float:
 def is_instruction(ruling: str) -> bool:
     """Whether a ruling may stand among a project's instructions though it was said once: for any work, or a ban."""
     wide = forbids(ruling) or is_about_all_work(ruling)
-    return "?" not in ruling and (wide or max(map(binding_strength, own_words(ruling)), default=0.0) >= STANDING)
+    return wide or max(map(binding_strength, own_words(ruling)), default=0.0) >= STANDING
 
 
 def is_about_all_work(ruling: str) -> bool:
@@ -155,9 +155,10 @@ def is_about_all_work(ruling: str) -> bool:
 def stands_alone(ruling: str) -> bool:
     """Whether a ruling that one run shows is told.
 
-    It points at nothing, and bans, states a custom, chooses a tool, binds strongly, or is about what all work includes.
+    It points at nothing, neither asks nor answers, and bans, states a custom, chooses a tool, binds strongly, or is
+    about what all work includes.
     """
-    if _SAYS.points.search(ruling):
+    if _SAYS.points.search(ruling) or topic(Wishes).accepted.match(ruling) or ruling.endswith("?"):
         return False
     formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or is_about_all_work(ruling)
     return bool(formed) or max(map(binding_strength, own_words(ruling)), default=0.0) >= STRONG
