@@ -117,12 +117,6 @@ def test_another_program_that_asks_the_same_machine_does_not_replace_it() -> Non
     assert only("use:", asked, run("probe 10.0.0.7 6379", "open")) == []
 
 
-def test_what_was_pasted_along_with_a_program_is_no_reason_to_start_it_otherwise() -> None:
-    pasted = run("mix test rows", "bash: [200~mix: command not found", failed=True)
-    assert only("start", pasted, run("/opt/elixir/bin/mix test rows", "12 passed")) == []
-    assert only("use:", pasted, run("mix.bat test rows", "12 passed")) == []
-
-
 def test_the_code_of_a_rule_alone_tells_nobody_what_to_write() -> None:
     coded = run("ruff check rows.py", "Exit code 1\nrows.py:7:1: UP035\nFound 1 error.", failed=True)
     assert only("<breaks>", coded) == []

@@ -7,7 +7,7 @@ of the code is ordinary work and no remedy, and where a file was changed in betw
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -51,8 +51,6 @@ _FORMATTERS_TELL = frozenset({"-l", "-d", "-n"})
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 _SET = lazy_re(r"^[^\S\n]*(?:(?:export|env)[^\S\n]+)?((?:[A-Z][A-Z0-9_]+=[^\s;&|]*(?:[^\S\n]+|$))+)", re.M)
 _COUNTS = lazy_re(r"\b(?:exactly|only|at most|more than|no more than|a single) (?:one|1)\b|\bone at a time\b", re.I)
-_CANNOT_START = lazy_re(r"command not found: .{1,60}|.{1,60}: command not found|No module named .{1,60}", re.I)
-_ENDS = lazy_re(r"[\s:;'\"‘’`/]+")
 _SECRET = lazy_re(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH")
 _VALUE = lazy_re(r"[A-Za-z][\w.-]{0,24}|\d\Z")
 _OPTION_VALUE = lazy_re(r"(?!tmp/|\.\./)[\w@.][\w@./:=-]{0,60}")
@@ -133,6 +131,30 @@ def _structural_remedy(run: Sequence[TriedCall], at: int) -> Remedy | None:
     return otherwise or _preceding_command(run, at, between, again) or _other_program(run, at)
 
 
+def _retried(
+    failed: TriedCall,
+    again: TriedCall,
+    label: str,
+    words: str,
+    *names: str,
+    wrong: tuple[str, ...] = (),
+    about: tuple[str, ...] = (),
+    given: str = "",
+    unless: tuple[str, ...] = (),
+) -> Remedy:
+    """The remedy that a second try shows; the trap are calls with the words `about`, and without those of `unless`."""
+    tool, command = ("", failed.program) if failed.shell else (failed.tool, "")
+    return Remedy(
+        label=label,
+        words=words,
+        names=names,
+        wrong=wrong,
+        tries=(failed, again),
+        worked=_got_further(failed, again),
+        trigger=Trigger(tool=tool, command=command, words=about, given=given, unless=unless),
+    )
+
+
 def _without_wrapper(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """The same command without the program before it, which doesn't know that subcommand."""
     failed = run[at]
@@ -147,22 +169,8 @@ def _without_wrapper(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     for each in run[at + 1 : at + 1 + SOON]:
         if each.shell and any(then.words == step.words[1:] for then in shell_steps(each.command_line)):
-            return Remedy(
-                label=f"without:{before}",
-                words=f"leave `{before}` out",
-                names=(before,),
-                wrong=(name,),
-                tries=(failed, each),
-                worked=_got_further(failed, each),
-                trigger=Trigger(command=failed.program),
-            )
+            return _retried(failed, each, f"without:{before}", f"leave `{before}` out", before, wrong=(name,))
     return None
-
-
-def _is_misnamed(failed: TriedCall, missing: str) -> bool:
-    """Whether a program's name was pasted together with other text."""
-    name = failed.program.split()[0]
-    return name in missing and name not in _ENDS.split(missing)
 
 
 def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -188,15 +196,8 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     if before not in failed.step.output:
         return None
-    return Remedy(
-        label=f"use:{value} ({key})",
-        words=f"give `{value}` as `{key}`",
-        names=(value,),
-        wrong=(before,),
-        tries=(failed, again),
-        worked=again.worked,
-        trigger=Trigger(tool=failed.tool, words=(before,), unless=(value,)),
-    )
+    label, words = f"use:{value} ({key})", f"give `{value}` as `{key}`"
+    return _retried(failed, again, label, words, value, wrong=(before,), about=(before,), unless=(value,))
 
 
 _SUBJECTS = frozenset("path file_path filepath filename file".split())
@@ -205,15 +206,11 @@ _SUBJECTS = frozenset("path file_path filepath filename file".split())
 
 def _argument_remedy(failed: TriedCall, again: TriedCall, name: str, right: str = "") -> Remedy:
     """The same call without an argument, or with it under its right name."""
-    return Remedy(
-        label=f"swap:{name}:{right}" if right else f"no:{name}",
-        words=f"give `{right}` in place of `{name}`" if right else f"leave `{name}` out",
-        names=(right or name,),
-        wrong=(name,),
-        tries=(failed, again),
-        worked=again.worked,
-        trigger=Trigger(tool=failed.tool, words=(name,), unless=(right,) if right else ()),
-    )
+    label, words = f"no:{name}", f"leave `{name}` out"
+    if right:
+        label, words = f"swap:{name}:{right}", f"give `{right}` in place of `{name}`"
+    unless = (right,) if right else ()
+    return _retried(failed, again, label, words, right or name, wrong=(name,), about=(name,), unless=unless)
 
 
 def _item_count(given: object) -> int:
@@ -225,14 +222,7 @@ def _single_item(failed: TriedCall, again: TriedCall, name: str, several: int) -
     """The same call with one item instead of several, if that was the cause."""
     if not _COUNTS.search(failed.step.error) and not names_thing(failed.step.error, str(several)):
         return None
-    return Remedy(
-        label=f"one:{name}",
-        words=f"give it one of `{name}` at a time",
-        names=(name, "one"),
-        tries=(failed, again),
-        worked=again.worked,
-        trigger=Trigger(tool=failed.tool, given=name),
-    )
+    return _retried(failed, again, f"one:{name}", f"give it one of `{name}` at a time", name, "one", given=name)
 
 
 def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -240,8 +230,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     missing = is_environment(failed.faults[0]) or failed.faults[0] == TIMED_OUT
     unknown = reports_unknown_task(failed.step.error)
-    lost = _CANNOT_START.search(failed.faults[0])
-    if failed.faults[0] == TESTS_FAILED or (lost and _is_misnamed(failed, lost[0])):
+    if failed.faults[0] == TESTS_FAILED:
         return None
     wanted, words = _path_arguments(failed) if missing else frozenset[str](), _given_words(failed)
     for each in run[at + 1 : at + 1 + SOON]:
@@ -255,15 +244,8 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
         if of_the_case:
             continue
         if other and usable and each.worked and (_are_related_tasks(failed, each) or (alike and not unknown)):
-            return Remedy(
-                label=f"use:{each.shown}",
-                words=f"use `{each.shown}`",
-                names=(name, each.shown),
-                wrong=(failed.program.rsplit(" ", 1)[-1],),
-                tries=(failed, each),
-                worked=True,
-                trigger=Trigger(command=failed.program, unless=tuple(dict.fromkeys((name, each.shown)))),
-            )
+            names, wrong = tuple(dict.fromkeys((name, each.shown))), (failed.program.rsplit(" ", 1)[-1],)
+            return _retried(failed, each, f"use:{names[-1]}", f"use `{names[-1]}`", *names, wrong=wrong, unless=names)
     return None
 
 
@@ -313,23 +295,11 @@ def _changed_spelling(
         added = [" ".join(word for word in _given_words(again) if word in added)]
     come, gone = _variables(again) - _variables(failed), _variables(failed) - _variables(again)
     moved = _folder(failed) != _folder(again)
-    if len(added) + len(come) + moved > 1 or len(dropped) > 1 or gone:
+    started = len(come) + moved + (_wrappers(again) != _wrappers(failed))
+    if len(added) > 1 or len(dropped) > 1 or gone or (started and (started > 1 or added or dropped)):
         return None
-    tries, worked = (failed, again), _got_further(failed, again)
-    wrapped = _wrappers(again)
-    if wrapped != _wrappers(failed):
-        return None if added or come or moved or dropped or not wrapped else _wrapper_remedy(failed, again, wrapped[0])
-    if moved and not dropped:
-        return _folder_remedy(failed, again)
-    if come and not dropped:
-        said = sorted(come)[0]
-        name = said.partition("=")[0]
-        plain = _VALUE.fullmatch(said.partition("=")[2]) and not _SECRET.search(name)
-        words = f"set `{said}`" if plain else f"set `{name}`"
-        trigger = Trigger(command=failed.program, unless=(name,))
-        return Remedy(
-            label=f"set:{name}", words=words, names=(name,), wrong=(name,), tries=tries, worked=worked, trigger=trigger
-        )
+    if started:
+        return _changed_start(failed, again, come)
     if not (added or dropped):
         return None
     given, left = (added[0] if added else ""), (dropped[0] if dropped else "")
@@ -337,21 +307,11 @@ def _changed_spelling(
     if given:
         label, words = f"with:{given}", f"give it `{given}`"
     if given and left:
-        label, words = f"swap:{left}:{_sorted_short_flags(given)}", f"give it `{given}` in place of `{left}`"
-    about = (left,) if left else _target_path(failed)
-    trigger = Trigger(
-        command=failed.program, words=about, unless=(given.partition("=")[0],) if given and " " not in given else ()
-    )
-    names = ((given or left).partition("=")[0],)
-    wrong = (left,) if left else (given.partition("=")[0],)
-    return Remedy(label=label, words=words, names=names, wrong=wrong, tries=tries, worked=worked, trigger=trigger)
-
-
-def _sorted_short_flags(flags: str) -> str:
-    """Short flags combined and sorted: ``-v -e`` is ``-ev``."""
-    words = flags.split()
-    short = all(word[:1] == "-" != word[1:2] for word in words)
-    return f"-{''.join(sorted(''.join(word[1:] for word in words)))}" if short else flags
+        label, words = f"swap:{left}:{given}", f"give it `{given}` in place of `{left}`"
+    name = (given or left).partition("=")[0]
+    about, wrong = ((left,), (left,)) if left else (_target_path(failed), (name,))
+    unless = (name,) if given and " " not in given else ()
+    return _retried(failed, again, label, words, name, wrong=wrong, about=about, unless=unless)
 
 
 def _added_option(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...]:
@@ -372,19 +332,17 @@ def _option_remedy(before: Sequence[TriedCall], failed: TriedCall, again: TriedC
     told = " ".join((flag, *(value for value in values if value not in spoken)))
     several = len(values) > 1
     bare = several and not _plain_arguments(failed)
-    return Remedy(
-        label=f"with:{flag if several else told}",
-        words=f"give it `{told}`",
-        names=(told, flag),
-        wrong=() if several else (flag,),
-        tries=(failed, again),
-        worked=_got_further(failed, again),
-        trigger=Trigger(
-            command=failed.program,
-            words=_target_path(failed),
-            given=NOTHING if bare else "",
-            unless=(flag if several else told,),
-        ),
+    shown, wrong = (flag, ()) if several else (told, (flag,))
+    return _retried(
+        failed,
+        again,
+        f"with:{shown}",
+        f"give it `{told}`",
+        *(told, flag),
+        wrong=wrong,
+        about=_target_path(failed),
+        given=NOTHING if bare else "",
+        unless=(shown,),
     )
 
 
@@ -393,31 +351,23 @@ def _target_path(failed: TriedCall) -> tuple[str, ...]:
     return tuple(word for word in _given_words(failed) if "/" in word and not word.startswith("-"))[:1]
 
 
-def _folder_remedy(failed: TriedCall, again: TriedCall) -> Remedy | None:
+def _changed_start(failed: TriedCall, again: TriedCall, variables: Collection[str]) -> Remedy | None:
+    """The same command behind a wrapper, with a variable, or in another folder."""
+    if (wrapped := _wrappers(again)) != _wrappers(failed):
+        label, words, unless = f"use:{again.shown}", f"use `{again.shown}`", wrapped[:1]
+        names = (again.shown, *unless)
+        return (
+            _retried(failed, again, label, words, *names, wrong=(failed.program,), unless=unless) if wrapped else None
+        )
+    for said in variables:
+        name, _, value = said.partition("=")
+        words = f"set `{said if _VALUE.fullmatch(value) and not _SECRET.search(name) else name}`"
+        return _retried(failed, again, f"set:{name}", words, name, wrong=(name,), unless=(name,))
     folder = _folder(again)
     name = folder.rstrip("/").rsplit("/", 1)[-1]
     if not _WORD.fullmatch(name) or folder.startswith(("/tmp", "/var")):
         return None
-    return Remedy(
-        label=f"in:{name}",
-        words=f"run it in `{name}`",
-        names=(name,),
-        tries=(failed, again),
-        worked=_got_further(failed, again),
-        trigger=Trigger(command=failed.program, unless=(name,)),
-    )
-
-
-def _wrapper_remedy(failed: TriedCall, again: TriedCall, wrapper: str) -> Remedy:
-    return Remedy(
-        label=f"use:{again.shown}",
-        words=f"use `{again.shown}`",
-        names=(again.shown, wrapper),
-        wrong=(failed.program,),
-        tries=(failed, again),
-        worked=_got_further(failed, again),
-        trigger=Trigger(command=failed.program, unless=(wrapper,)),
-    )
+    return _retried(failed, again, f"in:{name}", f"run it in `{name}`", name, unless=(name,))
 
 
 def _got_further(failed: TriedCall, again: TriedCall) -> bool:

@@ -35,7 +35,7 @@ from ireneo.log.message import Count, MessageId, escape_tags, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.statements import gives_reason, is_intent, is_request, prose, prose_worth
-from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.steps import Step, clip
 
 UNASKED = "(nobody asked)"
 """Shown instead of a goal if there is none."""
@@ -77,28 +77,6 @@ def _list_lines(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
         yield from (f"- {line.text}" for line in lines)
 
 
-OFTEN = 3
-"""The minimum number of failures of one check that make a pattern."""
-
-
-def repeated_check_failure(task: Task) -> DiaryLine | None:
-    """A check that failed repeatedly, and what ended that; None if there is none."""
-    failures: dict[str, list[Attempt]] = {}
-    for attempt in task.attempts:
-        if attempt.step.action.kind == "check" and attempt.step.failed:
-            failures.setdefault(action_key(attempt.step), []).append(attempt)
-    alike = max(failures.values(), key=_total_times, default=[])
-    if _total_times(alike) < OFTEN:
-        return None
-    last, shown = alike[-1], [attempt.step for attempt in alike[-3:]]
-    counted = f"{describe_call(last.step)} failed {_total_times(alike)} times"
-    if last.over is None:
-        return _line(f"{counted} and did not pass.", shown)
-    changes = [step for step in last.by if step.action.kind in CHANGES]
-    how = f"before {describe_changes(changes)} made it pass" if changes else "before it passed"
-    return _line(f"{counted} {how}.", [*shown, *changes_to_describe(changes), last.over])
-
-
 NEXT = 4
 """How many calls after a failure may still explain it."""
 MOST_OF_A_REASON, LEAST_OF_A_REASON = 170, 5
@@ -138,11 +116,7 @@ def explanation_of(task: Task, attempt: Attempt) -> AgentReason | None:
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def _total_times(alike: Iterable[Attempt]) -> int:
-    return sum(attempt.times for attempt in alike)
-
-
-Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
+Section = Literal["attempted", "worked", "failed", "plain"]
 """The section of a line; "plain" is the single line of a task in which nothing failed."""
 
 DEAD_END = 8.0
@@ -151,7 +125,6 @@ EASILY = 4.0
 """Deducted from a failure if only a file had to be read first, which any model knows."""
 SAME_CALL = 1.5
 """Deducted from each further failure of the same call."""
-PATTERN = 7.0
 UNSAID = 3.0
 """Deducted from a failure without an error message."""
 HELD = 5.0
@@ -184,7 +157,7 @@ def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate
     failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in telling_ones)
     if not failures:
         return [each for each in (_summary_line(task),) if each is not None]
-    found = [*_approach_lines(task), *_success_lines(task), *_failure_lines(task, error), *_pattern_lines(task)]
+    found = [*_approach_lines(task), *_success_lines(task), *_failure_lines(task, error)]
     # Equal lines are kept once, except in the ordered list of approaches.
     once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
     kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
@@ -346,12 +319,6 @@ def _passing_checks(task: Task) -> list[Step]:
     return list(out.values())[1::-1]
 
 
-def _pattern_lines(task: Task) -> Iterator[DiaryCandidate]:
-    found = repeated_check_failure(task)
-    if found is not None:
-        yield DiaryCandidate(section="pattern", line=found, worth=PATTERN)
-
-
 def _join_calls(shown: Sequence[Step]) -> str:
     return " and ".join(describe_call(step) for step in shown)
 
@@ -402,7 +369,7 @@ class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has no text."""
-        return not (self.tried or self.worked or self.failed or self.pattern or self.goal)
+        return not any(map("".join, (_noted(self, name) for name in _NOTED)))
 
 
 def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
@@ -420,7 +387,7 @@ def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
 
 def notes_claims(written: AgentNotes) -> set[TextClaim]:
     """The claims in the lines of `written`; its goal is a wish and claims nothing."""
-    lines = (*written.tried, *written.worked, *written.failed, written.pattern)
+    lines = (line for name in _NOTED if name != "goal" for line in _noted(written, name))
     return {claim for line in lines for claim in claims(line)}
 
 
@@ -433,25 +400,23 @@ def mark_unverified(written: AgentNotes, unknown: Collection[TextClaim]) -> Agen
             return line
         return f"{line} (unverified: {', '.join(f'“{each}”' for each in names[:SHOWN])})"
 
-    return replace(
-        written,
-        tried=tuple(map(mark_line, written.tried)),
-        worked=tuple(map(mark_line, written.worked)),
-        failed=tuple(map(mark_line, written.failed)),
-        pattern=mark_line(written.pattern),
-    )
+    marked = {name: tuple(map(mark_line, getattr(written, name))) for name in _NOTED_LINES}
+    return replace(written, pattern=mark_line(written.pattern), **marked)
 
 
 def serialise_notes(written: AgentNotes) -> str:
     """Serialise notes: one line each, after the name of its section."""
-    lines = [
-        *_labelled_lines("goal", [written.goal]),
-        *_labelled_lines("tried", written.tried),
-        *_labelled_lines("worked", written.worked),
-    ]
-    return "\n".join(
-        [*lines, *_labelled_lines("failed", written.failed), *_labelled_lines("pattern", [written.pattern])]
-    )
+    return "\n".join(f"{name}: {line}" for name in _NOTED for line in _noted(written, name) if line)
+
+
+_NOTED_LINES = ("tried", "worked", "failed")
+_NOTED = ("goal", *_NOTED_LINES, "pattern")
+
+
+def _noted(written: AgentNotes, name: str) -> tuple[str, ...]:
+    """The lines of a section of notes."""
+    given = getattr(written, name)
+    return (given,) if isinstance(given, str) else given
 
 
 def parse_notes(note: Annotation) -> AgentNotes:
@@ -460,15 +425,9 @@ def parse_notes(note: Annotation) -> AgentNotes:
     for line in note.text.split("\n"):
         name, _, text = line.partition(": ")
         sections.setdefault(name, []).append(text)
-    return AgentNotes(
-        at=note.at,
-        position=note.at_position,
-        tried=tuple(sections.get("tried", ())),
-        worked=tuple(sections.get("worked", ())),
-        failed=tuple(sections.get("failed", ())),
-        pattern="".join(sections.get("pattern", ())),
-        goal="".join(sections.get("goal", ())),
-    )
+    lines = {name: tuple(sections.get(name, ())) for name in _NOTED_LINES}
+    goal, pattern = ("".join(sections.get(name, ())) for name in ("goal", "pattern"))
+    return AgentNotes(at=note.at, position=note.at_position, goal=goal, pattern=pattern, **lines)
 
 
 def with_agent_notes(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
@@ -476,8 +435,8 @@ def with_agent_notes(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryE
     last = written[-1].at if written else frame.last
     sources = tuple(dict.fromkeys((frame.opening, last)))
 
-    def as_diary_lines(groups: Iterable[tuple[str, ...]]) -> tuple[DiaryLine, ...]:
-        texts = dict.fromkeys(text for group in groups for text in group)
+    def lines_of_all(name: str) -> tuple[DiaryLine, ...]:
+        texts = dict.fromkeys(text for each in written for text in _noted(each, name))
         return tuple(DiaryLine(text=text, sources=sources) for text in texts)
 
     pattern = next((each.pattern for each in reversed(written) if each.pattern), "")
@@ -485,17 +444,13 @@ def with_agent_notes(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryE
         goal=next((each.goal for each in reversed(written) if each.goal), frame.goal),
         opening=frame.opening,
         last=frame.last,
-        attempted=as_diary_lines(each.tried for each in written),
-        worked=as_diary_lines(each.worked for each in written),
-        failed=as_diary_lines(each.failed for each in written),
+        attempted=lines_of_all("tried"),
+        worked=lines_of_all("worked"),
+        failed=lines_of_all("failed"),
         pattern=pattern,
         pattern_sources=sources if pattern else (),
         author="agent",
     )
-
-
-def _labelled_lines(name: str, lines: Iterable[str]) -> list[str]:
-    return [f"{name}: {line}" for line in lines if line]
 
 
 LEAST_TOKENS = 40
@@ -603,14 +558,11 @@ def _filled_entry(frame: DiaryEntry, lines: Sequence[DiaryCandidate]) -> DiaryEn
     def lines_in(*sections: Section) -> tuple[DiaryLine, ...]:
         return tuple(each.line for each in lines if each.section in sections)
 
-    pattern = next(iter(lines_in("pattern")), DiaryLine(text=frame.pattern, sources=frame.pattern_sources))
     return replace(
         frame,
         attempted=frame.attempted + lines_in("attempted"),
         worked=frame.worked + lines_in("worked", "plain"),
         failed=frame.failed + lines_in("failed"),
-        pattern=pattern.text,
-        pattern_sources=pattern.sources,
     )
 
 
@@ -647,7 +599,6 @@ def _lines_for_empty_sections(lines: Sequence[DiaryCandidate], frame: DiaryEntry
         "attempted": bool(frame.attempted),
         "worked": bool(frame.worked),
         "failed": bool(frame.failed),
-        "pattern": bool(frame.pattern),
         "plain": True,
     }
     return [each for each in lines if not said[each.section]]
