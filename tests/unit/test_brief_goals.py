@@ -19,10 +19,10 @@ from ireneo.memories.record import Record
 PAST = {
     "tides": ("Print the tide table of next week", "make tide"),
     "moon": ("Correct the phases in the moon table", "make moon"),
-    "mail": ("Send the harbour fees by mail to the skippers", "bin/send"),
+    "mail": ("Send the harbour fees by mail to the skippers", "make mail"),
     "berths": ("Let a skipper book a berth over the radio", "make berths"),
     "charts": ("Draw the depth chart of the northern basin", "make charts"),
-    "crane": ("Log what the crane lifts each night", "bin/crane"),
+    "crane": ("Log what the crane lifts each night", "make crane"),
 }
 """What past runs were asked for, and the command that they ran for it."""
 GOALS = {
@@ -88,7 +88,7 @@ def told(goal: str, made: Sequence[tuple[Record, list[Observation]]]) -> list[st
 
 
 @pytest.mark.parametrize("name", list(PAST))
-def test_what_tasks_like_it_met_is_told_and_nothing_else(name: str) -> None:
+def test_what_the_goal_names_is_told_and_nothing_else(name: str) -> None:
     lines = told(GOALS[name], TRAPS)
     assert len(lines) == 1
     assert PAST[name][1] in lines[0]
@@ -135,8 +135,8 @@ def test_a_trap_whose_command_the_goal_names_is_told(goal: str, traps: int) -> N
 def test_a_goal_that_is_set_again_and_again_makes_its_words_no_commoner() -> None:
     runs = [replace(run_of("tides"), session=f"tides {day}") for day in range(9)]
     trap = content_of(TRAPS[0][0].text)
-    assert Goal("The tide prints wrong", runs, [trap]).relevance(trap, {each.session for each in runs}) >= RELATED
-    assert Goal("Translate the handbook", runs, [trap]).relevance(trap, {each.session for each in runs}) == 0.0
+    assert Goal("The tide prints wrong", runs, [trap]).relevance(trap) >= RELATED
+    assert Goal("Translate the handbook", runs, [trap]).relevance(trap) == 0.0
 
 
 def test_a_ruling_about_the_goal_stands_first_and_those_of_several_runs_are_few() -> None:
@@ -209,8 +209,8 @@ def test_without_a_goal_all_of_them_are_told_what_was_said_once_last() -> None:
 
 
 def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
-    assert Goal("Print it", [], []).relevance(content_of("“Ask me.”"), {"one"}) == 0.0
-    assert Goal("Say it", [], []).relevance(content_of("When `make tide` fails, run `make moon`."), ()) == 0.0
+    assert Goal("Print it", [], []).relevance(content_of("“Ask me.”")) == 0.0
+    assert Goal("Say it", [], []).relevance(content_of("When `make tide` fails, run `make moon`.")) == 0.0
     assert Goal("", map(run_of, PAST), []).relevance(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
 
 

@@ -52,7 +52,7 @@ from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, score_factor
 from ireneo.memories.ranking import Question, RecallHit, likeness
-from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot, supporting
+from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot
 from ireneo.memories.scratchpad import check_task
 from ireneo.memories.serving import (
     COMMON,
@@ -156,7 +156,7 @@ def _relevance(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
     if _names_trigger(goal, own):
         return 1.0
     content = content_of(record.text)
-    concerns = goal.relevance(content, {each.session for each in supporting(record)})
+    concerns = goal.relevance(content)
     # Missing a user's ruling costs more than reading a useless one, so one common word is enough.
     return max(concerns, RELATED) if is_ruling(record.cue) and goal.shares_specific_word(record.text) else concerns
 

@@ -1,7 +1,6 @@
 """Select the lessons that concern a goal, and recognise lessons that say the same in other words.
 
-A lesson that does not concern the goal costs more than its tokens: its reader learns to ignore the next one. So only
-lessons with evidence are selected: by their words, and by what similar tasks of past runs ran and met.
+A lesson that does not concern the goal costs more than its tokens: its reader learns to ignore the next one.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -36,14 +35,6 @@ NAMES_IT = 0.3
 """From this share of a goal's words on a common word names a task: “run the tests”, for ``make test``."""
 LEAST_STEM = 4
 """The least letters of a word that another is derived from."""
-LIKE = 0.2
-"""The minimum similarity of a similar past task."""
-MOST_TASKS = 8
-"""How many past tasks count as similar at most."""
-USED_MORE = 2.0
-"""How much more often similar tasks must have a command or trap than others, for it to belong to them."""
-DOUBT = 1.0
-"""Added to the total similarity, so that a single similar task has little weight."""
 _OWN_NAME = lazy_re(
     r"(?:make|just|mise(?: run)?|task|npm run|pnpm(?: run)?|yarn(?: run)?|bun run|nox -s|tox -e|rake|poe) ([\w:.-]+)"
 )
@@ -52,31 +43,18 @@ _WORD = lazy_re(r"[^\W\d_]{3,}")
 _CODE = lazy_re(r"`([^`\n]{1,200})`")
 
 
-class PastTask(Struct, frozen=True, kw_only=True):
-    """A task of a past run: its goal, and the commands that were run for it."""
-
-    session: str
-    words: frozenset[str]
-    commands: frozenset[str]
-    """The commands in backticks in its diary."""
-
-
 class Goal:
-    """A goal, compared with the past tasks and lessons of its project."""
+    """A goal, compared with the goals of past runs and the lessons of its project."""
 
     def __init__(self, text: str, runs: Iterable[LearnedRun], lessons: Collection[Content]) -> None:
         """Weigh words by how many goals and lessons of the project contain them."""
-        self._tasks = [task for run in runs for task in _tasks_of(run)]
         # A repeated goal does not make its words more common.
-        said = [*{each.words for each in self._tasks}, *(each.words for each in lessons)]
+        asked = {frozenset(terms(entry.goal)) for run in runs for entry in run.diary}
+        said = [*asked, *(each.words for each in lessons)]
         self._known = Counter(word for words in said for word in words)
         self._size = len(said)
         self._text = text[:LONGEST_GOAL]
         self._words = frozenset(terms(FOLDERS.sub("", self._text)))
-        # Among equally similar tasks the latest first, in the order of the store.
-        likely = sorted(((self._similarity(each), each) for each in self._tasks), key=lambda pair: -pair[0])
-        self._alike = [(share, task) for share, task in likely[:MOST_TASKS] if share >= LIKE]
-        self._in_session = Counter(each.session for each in self._tasks)
 
     def names_call(self, trigger: Trigger) -> bool:
         """Whether the goal names the calls of a trap as they are typed: by its command, or else its path."""
@@ -103,32 +81,19 @@ class Goal:
         """Whether they share any word other than a verb, however many lessons have it."""
         return not _subjects(self._text).isdisjoint(_subjects(lesson))
 
-    def relevance(self, lesson: Content, sessions: Collection[str]) -> float:
-        """How much a lesson that these sessions showed concerns the goal, from 0 to 1."""
-        met = self._share_of_similar([task for task in self._tasks if task.session in sessions])
-        done = self._command_relevance(lesson) + met
-        return min(self._word_relevance(lesson, least=1 if done else LEAST_SHARED) + done, 1.0)
+    def relevance(self, lesson: Content) -> float:
+        """How much a lesson concerns the goal by its words, from 0 to 1."""
+        shared = self._words & lesson.words
+        said = self._total_weight(shared) / (self._total_weight(lesson.words) or 1.0)
+        if sum(map(self._is_specific, shared)) < LEAST_SHARED:
+            said = 0.0
+        return max(said, self._task_name_relevance(lesson))
 
     def _total_weight(self, words: Iterable[str]) -> float:
         return sum(math.log(1 + self._size / (1 + self._known[word])) for word in words)
 
     def _is_specific(self, word: str) -> bool:
         return self._known[word] <= max(FEW, TELLING * self._size)
-
-    def _similarity(self, task: PastTask) -> float:
-        shared = self._words & task.words
-        if sum(map(self._is_specific, shared)) < LEAST_SHARED:
-            return 0.0
-        return self._total_weight(shared) / math.sqrt(
-            (self._total_weight(self._words) or 1.0) * (self._total_weight(task.words) or 1.0)
-        )
-
-    def _word_relevance(self, lesson: Content, least: int) -> float:
-        shared = self._words & lesson.words
-        said = self._total_weight(shared) / (self._total_weight(lesson.words) or 1.0)
-        if sum(map(self._is_specific, shared)) < least:
-            said = 0.0
-        return max(said, self._task_name_relevance(lesson))
 
     def _task_name_relevance(self, lesson: Content) -> float:
         """How well the goal names the lesson's task of the project, or what it is for.
@@ -153,24 +118,6 @@ class Goal:
         """Whether the goal has the word, or the one that it is derived from: “format” for a formatter."""
         return any(word == each or (len(each) >= LEAST_STEM and word.startswith(each)) for each in self._words)
 
-    def _command_relevance(self, lesson: Content) -> float:
-        """How much more often similar tasks ran its command than others."""
-        shares = (
-            self._share_of_similar([task for task in self._tasks if command in task.commands])
-            for command in set(map(_command, lesson.codes))
-        )
-        return max(shares, default=0.0)
-
-    def _share_of_similar(self, tasks: Sequence[PastTask]) -> float:
-        """The share of similar tasks that are among `tasks`; 0 if other tasks are there as often."""
-        if not tasks or not self._alike:
-            return 0.0
-        # In a run with many tasks it is unknown which of them met it.
-        found = sum(like / math.sqrt(self._in_session[task.session]) for like, task in self._alike if task in tasks)
-        every = sum(like for like, _ in self._alike)
-        usual = len(tasks) / len(self._tasks)
-        return found / (every + DOUBT) if found >= USED_MORE * usual * every else 0.0
-
 
 def _subjects(text: str) -> frozenset[str]:
     """The terms of the words that are not verb forms: "run" or "add" says little about the subject.
@@ -182,22 +129,6 @@ def _subjects(text: str) -> frozenset[str]:
     return frozenset(
         terms(" ".join((*words, *(found["name"] for found in topic(Rulings).before_names.finditer(bare)))))
     )
-
-
-def _tasks_of(run: LearnedRun) -> Iterator[PastTask]:
-    for entry in run.diary:
-        codes = {code for line in entry.lines for code in _CODE.findall(line.text)}
-        yield PastTask(
-            session=run.session,
-            words=frozenset(terms(entry.goal)),
-            commands=frozenset(map(_command, codes)),
-        )
-
-
-def _command(code: str) -> str:
-    """A command without arguments: its first three words, without flags."""
-    words: Sequence[str] = code.split()
-    return " ".join(word for word in words[:3] if not word.startswith("-"))
 
 
 _IN_TICKS = lazy_re(r"`([^`\n]{1,200})`")
