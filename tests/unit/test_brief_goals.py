@@ -211,7 +211,7 @@ def test_without_a_goal_all_of_them_are_told_what_was_said_once_last() -> None:
 def test_the_first_goal_of_a_project_and_an_empty_one_are_no_error() -> None:
     assert Goal("Print it", [], []).relevance(content_of("“Ask me.”")) == 0.0
     assert Goal("Say it", [], []).relevance(content_of("When `make tide` fails, run `make moon`.")) == 0.0
-    assert Goal("", map(run_of, PAST), []).relevance(content_of(TRAPS[0][0].text), {"tides"}) == 0.0
+    assert Goal("", map(run_of, PAST), []).relevance(content_of(TRAPS[0][0].text)) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -233,4 +233,4 @@ def test_a_task_that_the_goal_names_in_full_is_told_however_common_its_words(goa
         content_of(f"The tide tests of {name} fail on Sundays.") for name in ("mole", "quay", "pier", "slip", "dock")
     ]
     lesson = content_of("This project runs its tide tests with `make tide-tests`.")
-    assert (Goal(goal, [], common).relevance(lesson, ()) >= RELATED) is concerns
+    assert (Goal(goal, [], common).relevance(lesson) >= RELATED) is concerns

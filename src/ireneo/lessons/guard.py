@@ -181,10 +181,8 @@ def advice(
     so_far = look_back()
     past = [(each, _ParsedCall(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
-    # Users' rules first, then what runs showed, then the most specific traps, then the most often seen.
-    telling.sort(
-        key=lambda each: (not each.ruling, each.remembered, -_specificity(each), -each.runs, each.last, each.lesson)
-    )
+    # Users' rules first, then what runs showed, then the most often seen.
+    telling.sort(key=lambda each: (not each.ruling, each.remembered, -each.runs, each.last, each.lesson))
     if not telling:
         return None
     trap = telling[0]
@@ -207,11 +205,6 @@ def _applies(trap: Trap, project: str | None) -> bool:
     if project is None or GENERAL in trap.projects:
         return True
     return project in trap.projects if project else not trap.projects
-
-
-def _specificity(trap: Trap) -> int:
-    file = bool(trap.path) and not trap.path.endswith("/")
-    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 
 
 class _ProgramCall(Struct, frozen=True, kw_only=True):
@@ -296,20 +289,13 @@ def _command_programs(command: str) -> Iterator[_ProgramCall]:
         bare = len([word for word in step.words if not word.startswith("-")]) <= len(step.name.split())
         yield _ProgramCall(
             names=names,
-            words=(*_set_variables(step.text), *words),
+            words=words,
             writes=writes,
             program=program or " ",
             several=frozenset((NOTHING,)) if bare else frozenset(),
         )
 
 
-def _set_variables(text: str) -> tuple[str, ...]:
-    """The variables that are set for a program, with their values."""
-    found = _ASSIGNED.match(text)
-    return split_flags(found[0]) if found else ()
-
-
-_ASSIGNED = lazy_re(r"\s*+(?:env\s++)?(?:[A-Za-z_]\w*+=\S*+\s++)++")
 _WRITERS = frozenset("rm mv cp tee truncate patch touch install ln".split())
 _IN_PLACE = frozenset("sed perl gsed".split())
 _ONLY_LOOKS = frozenset(
@@ -343,18 +329,7 @@ def _matches_trap(trap: Trap, call: _ParsedCall) -> bool:
         _has_flag(trap, each, one) for each in trap.unless for one in call.programs
     ):
         return False
-    if trap.remembered and any(
-        _is_named_first_step(trap, each) and not _is_trap_call(trap, each) for each in call.programs[:-1]
-    ):
-        return False
     return any(_is_trap_call(trap, piece) and not _is_unaffected(trap, piece, call) for piece in call.programs)
-
-
-def _is_named_first_step(trap: Trap, piece: _ProgramCall) -> bool:
-    """Whether a program is mentioned in the report and in the way out: `vpn connect` for "connect first"."""
-    way, said = ({word.lower() for word in _WORD.findall(each)} for each in (trap.way_out, trap.said))
-    words = {word.lower() for word in piece.words}
-    return len(words) > 1 and words <= way | said and not words.isdisjoint(way)
 
 
 def _is_unaffected(trap: Trap, piece: _ProgramCall, call: _ParsedCall) -> bool:
@@ -411,51 +386,21 @@ def _is_trap_program(trap: Trap, piece: _ProgramCall) -> bool:
     if any(_starts_with_command(name, trap.command) for name in piece.names):
         return True
     program, *rest = trap.command.split()
-    if trap.remembered and any(_starts_with_command(name, " ".join((f"{program}w", *rest))) for name in piece.names):
-        # A wrapper script of a project: `./gradlew`, `./mvnw`.
-        return True
-    if trap.remembered and not rest and any(each.endswith(f":{program}") for each in piece.words):
-        # A task of a subproject: `:app:assemble`.
-        return True
     own = any(name.split()[:1] == [program] for name in piece.names[:2])
     return trap.remembered and bool(rest) and own and all(each in piece.words for each in rest)
 
 
 def _has_flag(trap: Trap, flag: str, piece: _ProgramCall) -> bool:
-    """Whether a call has reported short flags, in another order or written out: `-fd`, `-df`, `--all`.
-
-    Also whether an address in the call contains a reported host name.
-    """
-    if not trap.remembered:
+    """Whether a call has a reported flag written otherwise: `-df` for `-fd`, `-f` for `--force`."""
+    if not trap.remembered or (flag.startswith("--") and flag not in trap.words):
         return False
-    if flag in _LONG_FLAGS:
-        short = _LONG_FLAGS[flag]
-        return any(_SHORT_FLAGS.fullmatch(word) and short in word for word in piece.words)
-    if flag in trap.words and flag.startswith("--") and f"-{flag[2:3]}" in piece.words:
-        return True
-    if not _SHORT_FLAGS.fullmatch(flag):
-        return "." in flag[1:] and not flag.startswith("-") and any(flag in word for word in piece.words)
-    if any(word.startswith(flag) and word[len(flag) :].isdigit() for word in piece.words):
-        return True
+    if flag.startswith("--"):
+        return f"-{flag[2:3]}" in piece.words
     given = {letter for word in piece.words if _SHORT_FLAGS.fullmatch(word) for letter in word[1:]}
-    given |= {letter for word in piece.words if word.startswith("--") for letter in (word[2:3], word[2:3].upper())}
-    given |= {_OTHER_LETTERS[word] for word in piece.words if word in _OTHER_LETTERS}
-    return given.issuperset(flag[1:])
+    return bool(_SHORT_FLAGS.fullmatch(flag)) and given.issuperset(flag[1:])
 
 
 _SHORT_FLAGS = lazy_re(r"-[A-Za-z]{1,4}")
-_LONG_FLAGS = {
-    f"--{name}": name[0] for name in "force recursive global volumes all interactive delete follow yes detach".split()
-} | {"--no-verify": "n"}
-"""Flags of many programs that are mostly written in their short form."""
-_OTHER_LETTERS = {
-    "--include-untracked": "u",
-    "--set-upstream": "u",
-    "--no-cache": "N",
-    "--null": "z",
-    "--invert-match": "v",
-}
-"""Flags whose short form is another letter than they begin with."""
 
 
 def _starts_with_command(name: str, command: str) -> bool:
@@ -491,17 +436,10 @@ def _contains_any(wanted: Sequence[str], call: _ParsedCall) -> bool:
         _contains_sequence(split_flags(each), call.words)
         or (
             (" " not in each and ("/" in each or "." in each))
-            and any(_path_ends_with(word, each) and not _is_other_path(word, each) for word in call.words)
+            and any(_path_ends_with(word, each) for word in call.words)
         )
-        or (each.isalpha() and any(word.startswith(f"{each}@") for word in call.words))
         for each in wanted
     )
-
-
-def _is_other_path(word: str, path: str) -> bool:
-    """Whether a path only seems to be `path`: `../gradlew` is not `./gradlew`, and `dist` not `dist/`."""
-    above = path.startswith("./") and word.startswith("../")
-    return above or (path.count("/") == 1 and path.endswith("/") and f"/{path}" not in f"/{word}")
 
 
 def _is_known(trap: Trap, past: Sequence[tuple[PastCall, _ParsedCall]], so_far: SessionSoFar) -> bool:
