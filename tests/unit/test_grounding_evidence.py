@@ -170,6 +170,12 @@ def test_the_numbers_of_shown_lines_are_evidence_for_lines_alone() -> None:
     assert shown.supports(TextClaim("number", "7"))
 
 
+def test_a_quotation_may_reach_over_several_numbered_lines() -> None:
+    shown = SourceIndex(["   8\t// The tide is\n   9\t// high at noon.\n  10\tdef tide(): ...", "1 moon"])
+    assert shown.supports(TextClaim("quotation", "The tide is high at noon"))
+    assert not shown.supports(TextClaim("quotation", "The tide is 9 high at noon"))
+
+
 @pytest.mark.parametrize(
     ("told", "source"), [("Fridays", "No work on Fridays."), ("Friday", "on Fridays"), ("Fridays", "Fri")]
 )

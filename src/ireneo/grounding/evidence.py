@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 
 from ireneo.grounding.claims import (
     ClaimKind,
@@ -34,9 +33,6 @@ FEW = 12
 """Counts up to this number need no evidence: of steps, findings, reasons. `SourceIndex.denies_count` finds wrong ones.
 """
 MAX_COUNT = 5_000
-MAX_ADDED = 4
-"""The maximum number of numbers on a line that are added up; more would support almost any sum."""
-MAX_BESIDE = 8
 ROUGH = 0.07
 """Largest relative error of a rounded number."""
 
@@ -48,7 +44,6 @@ _FAMILIES: tuple[dict[str, float], ...] = (
 _SCALES = {unit: (number, scale) for number, family in enumerate(_FAMILIES) for unit, scale in family.items()}
 _KIBI = 1.024
 _ITEM = lazy_re(r"[,;|]\s")
-_COUNTED = lazy_re(r"(?<![\d,_.])(?P<figure>\d[\d,_]*+(?:\.\d++)?+)[ ]?(?P<label>[A-Za-z]\w*)")
 
 
 class DerivedNumbers:
@@ -65,20 +60,16 @@ class DerivedNumbers:
             return False  # A version can't be derived.
         if figure[0] == "0" and figure.isdigit():
             return False  # Part of a name or a date.
-        if unit == "%":
-            return any(_is_share(asked, figure, one, whole) for one, whole in self._pairs)
-        if unit not in _SCALES:
-            return asked in self._counts or self._is_small_count(asked)
-        number, scale = _SCALES[unit]
-        if any(_is_rounded(asked, figure, each / scale) for each in self._values_by_family[number]):
-            return True
-        if number == 1 and any(
-            _is_rounded(asked, figure, each / _binary_scale(scale)) for each in self._values_by_family[number]
-        ):
-            return True
-        worked_out = (each / scale for each in self._line_sums[number])
-        counted = not unit and (asked in self._counts or self._is_small_count(asked))
-        return counted or any(_is_rounded(asked, figure, each) for each in worked_out)
+        if unit in _SCALES:
+            number, scale = _SCALES[unit]
+            values = self._values_by_family[number]
+            scales = (scale, _binary_scale(scale)) if number == 1 else (scale,)
+            if any(_is_rounded(asked, figure, each / scale) for each in values for scale in scales):
+                return True
+        # A share or a sum that a writer worked out is not in the texts, and almost any number is one of some others.
+        return (
+            unit != "%" and (not unit or unit not in _SCALES) and (asked in self._counts or self._is_small_count(asked))
+        )
 
     def is_countable(self, number: int) -> bool:
         """Whether this number of lines, items or calls can be counted in the texts."""
@@ -93,51 +84,14 @@ class DerivedNumbers:
         return sum(bool(line.strip()) for text in self._texts for line in text.splitlines())
 
     @cached_property
-    def _figures_by_line(self) -> tuple[tuple[tuple[str, str], ...], ...]:
-        lines = dict.fromkeys(line for text in self._texts for line in text.splitlines())
-        return tuple(found for line in lines if (found := tuple(figures(line))))
-
-    @cached_property
     def _values_by_family(self) -> tuple[frozenset[float], ...]:
         known: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        for line in self._figures_by_line:
-            for number, value in _values(line):
-                known[number].add(value)
+        for line in dict.fromkeys(line for text in self._texts for line in text.splitlines()):
+            for figure, unit in figures(line):
+                if unit in _SCALES and figure.count(".") <= 1:
+                    number, scale = _SCALES[unit]
+                    known[number].add(float(figure) * scale)
         return tuple(frozenset(each) for each in known)
-
-    @cached_property
-    def _pairs(self) -> frozenset[tuple[float, float]]:
-        """Pairs of numbers on one line, the smaller first, and each number with the sum of its line."""
-        out: set[tuple[float, float]] = set()
-        for line in self._figures_by_line:
-            if len(line) <= MAX_BESIDE:
-                values = [value for _, value in _values(line)]
-                out.update((min(pair), max(pair)) for pair in combinations(values, 2))
-        for text in self._texts:
-            for written in text.splitlines():
-                things = [value for _, value in _counted_things(written)]
-                out.update((value, sum(things)) for value in things if len(things) <= MAX_ADDED)
-        return frozenset(out)
-
-    @cached_property
-    def _line_sums(self) -> tuple[frozenset[float], ...]:
-        """Sums of the numbers of a line, and of all numbers with the same label in one text or in all."""
-        out: tuple[set[float], ...] = tuple(set() for _ in _FAMILIES)
-        everywhere: dict[str, list[float]] = {}
-        for text in self._texts:
-            alike: dict[str, list[float]] = {}
-            for line in text.splitlines():
-                for label, value in _labelled(line):
-                    alike.setdefault(label, []).append(value)
-                things = [value for _, value in _counted_things(line)]
-                if len(things) <= MAX_ADDED:
-                    out[-1].update(_subset_sums(things))
-            for label, values in alike.items():
-                everywhere.setdefault(label, []).extend(values)
-                out[_family(label)].add(round(sum(values), 9))
-        for label, values in everywhere.items():
-            out[_family(label)].add(round(sum(values), 9))
-        return tuple(frozenset(each) for each in out)
 
     @cached_property
     def _counts(self) -> frozenset[float]:
@@ -152,34 +106,6 @@ class DerivedNumbers:
             begun.update(line.split(None, 1)[0] for line in lines[:1])
         counts.update(begun.values())
         return frozenset(count for count in counts if 0 < count <= MAX_COUNT)
-
-
-def _values(line: Iterable[tuple[str, str]]) -> Iterator[tuple[int, float]]:
-    """Yield the family and the value, in its smallest unit, of each number of a line."""
-    for figure, unit in line:
-        if unit in _SCALES and figure.count(".") <= 1:
-            number, scale = _SCALES[unit]
-            yield number, float(figure) * scale
-
-
-def _labelled(line: str) -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a line with the word after each: ``12 passed``."""
-    for found in _COUNTED.finditer(line):
-        yield found["label"], float(found["figure"].replace(",", "").replace("_", ""))
-
-
-def _counted_things(line: str) -> list[tuple[str, float]]:
-    """Return the numbers of a line that count things."""
-    return [(label, value) for label, value in _labelled(line) if label not in _SCALES and value.is_integer()]
-
-
-def _subset_sums(values: list[float]) -> Iterator[float]:
-    for number in range(2, len(values) + 1):
-        yield from (round(sum(some), 9) for some in combinations(values, number))
-
-
-def _family(label: str) -> int:
-    return _SCALES.get(label, (len(_FAMILIES) - 1, 1.0))[0]
 
 
 def _is_rounded(asked: float, figure: str, exact: float) -> bool:
@@ -197,12 +123,6 @@ def _is_rounded(asked: float, figure: str, exact: float) -> bool:
             return False
         place = 10.0**zeros
     return bool(digits) and abs(asked - exact) < place and abs(asked - exact) <= ROUGH * abs(exact)
-
-
-def _is_share(asked: float, figure: str, one: float, whole: float) -> bool:
-    return whole > 0 and any(
-        _is_rounded(asked, figure, share) for share in (100 * one / whole, 100 - 100 * one / whole)
-    )
 
 
 def _binary_scale(scale: float) -> float:
@@ -371,8 +291,9 @@ class SourceIndex:
 
     @cached_property
     def _normalised_texts(self) -> tuple[str, ...]:
-        """The words of each text, separated by single spaces."""
-        return tuple(dict.fromkeys(_normalise(text) for text in self._unmarked_texts))
+        """The words of each text, separated by single spaces, without the numbers of listed lines."""
+        bare = [normalise_text(text) for text, _ in self._unnumbered]
+        return tuple(dict.fromkeys(_normalise(strip_markdown(text)) for text in (*map(unescape_json, bare), *bare)))
 
     def supports(self, claim: TextClaim) -> bool:
         """Whether the sources support `claim`."""
@@ -425,15 +346,12 @@ class SourceIndex:
             return True  # `abandoned-session.sh` for `test-abandoned-session.sh`.
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._occurs(wanted, _is_word):
             return True
-        # Two names of one kind with a slash between them ("go.mod/go.sum") are no path.
         folder, _, file = wanted.rpartition("/")
-        if _are_alternatives(folder, file) and self._has_identifier(folder) and self._has_identifier(file):
-            return True
         parts = wanted.split("/")
-        if len(parts) > 1 and all(map(has_file_ending, parts)) and all(map(self._has_path, parts)):
-            return True  # Several files, such as "id.go/id_test.go".
-        if len(parts) > 2 and all(each.isalpha() and each.islower() for each in parts) and self._are_plain_words(parts):
-            return True  # Alternatives in plain words, such as "merge/squash/commit".
+        if len(parts) > 1 and all(self._is_alternative(part, plain=len(parts) > 2) for part in parts):
+            return (
+                True  # Several things, such as "id.go/id_test.go", "Store.WriteRow/WriteTask", "merge/squash/commit".
+            )
         moves = (found[0] for found in _MOVES.finditer(self._plain) if folder)  # `mv old/notes.md new/`
         if any(
             any(_occurrences(folder, each, _is_folder)) and any(_occurrences(file, each, _is_path)) for each in moves
@@ -446,11 +364,12 @@ class SourceIndex:
             file = f"{last}/{file}"
         return False
 
-    def _are_plain_words(self, parts: Sequence[str]) -> bool:
-        """Whether each part occurs in prose, and not only as a part of paths and names."""
-        return all(
-            self._occurs(part, _is_separate_word) or self._occurs(part.title(), _is_separate_word) for part in parts
-        )
+    def _is_alternative(self, part: str, *, plain: bool) -> bool:
+        """Whether a part between slashes stands alone in the sources: a file, a name, or if `plain` a word in prose."""
+        if has_file_ending(part) or _CAMEL.match(part.rpartition(".")[2]):
+            return self._has_path(part) if has_file_ending(part) else self._has_identifier(part)
+        words = (part, part.title()) if plain and part.isalpha() and part.islower() else ()
+        return any(self._occurs(word, _is_separate_word) for word in words)
 
     def _has_identifier(self, name: str) -> bool:
         if name.endswith("..."):
@@ -582,14 +501,6 @@ class SourceIndex:
 
     def _occurs(self, wanted: str, free: Free) -> bool:
         return bool(wanted) and any(True for _ in _occurrences(wanted, self._joined_text, free))
-
-
-def _are_alternatives(one: str, other: str) -> bool:
-    """Whether two names look like names of one kind: with a dot or in camel case, and beginning alike."""
-    last = one.rpartition(".")[2] if "." not in other else one
-    if "/" in one or not other or last == other or last[:3] != other[:3]:
-        return False
-    return ("." in one and "." in other) or all(_CAMEL.match(each) for each in (last, other))
 
 
 def _occurrences(wanted: str, text: str, free: Free) -> Iterator[int]:
