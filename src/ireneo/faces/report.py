@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ireneo.faces.cli.output import counted, cut, printable
+from ireneo.faces.cli.output import counted, cut, printable, short
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _lesson(lesson: Lesson) -> str:
     whole = round(lesson.seconds / 60)
     minutes = f"and {whole:,} minute{'s' if whole > 1 else ''}" if cost and lesson.seconds >= 60 else ""
     notes = [lesson.task_type, conditions, f"{cost} {minutes}".strip()]
-    about = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
+    about = " · ".join(safe(note) for note in [*notes, short(lesson.id)] if note)
     category = "ruling" if lesson.is_ruling else lesson.category
     return (
         f'<details class="lesson"><summary><span class="tag {category}">{category}</span>'
