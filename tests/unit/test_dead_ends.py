@@ -109,7 +109,7 @@ def test_nothing_is_said_to_have_passed_without_the_same_call_again(after: list[
         ("git push origin main", "git push origin main --no-verify", True),
         ("pip install numpy==1.26 --user", "pip install numpy==1.26 --no-cache", True),
         ("orderz --week 3", "orders --week 3", False),
-        ("wc src/a.py", "wc src/b.py", False),
+        ("stat src/a.py", "stat src/b.py", False),
         ("docker stop rows", "docker rm rows", False),
         ("git push origin main", "git status origin main", False),
     ],

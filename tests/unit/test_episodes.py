@@ -152,9 +152,9 @@ def a_dead_end(desk: Desk, directory: str = "") -> list[Draft]:
 async def test_of_several_calls_in_one_message_a_failure_names_the_tool_that_failed() -> None:
     desk = Desk()
     reads = Call(id="r", name="Read", arguments={"file_path": "/srv/shop/logs"})
-    lists = Call(id="l", name="Bash", arguments={"command": "ls /srv/shop"})
+    lists = Call(id="l", name="Bash", arguments={"command": "crontab -l"})
     shown = Result(call_id="r", parts=(Text(text="42 rows"),), failed=False)
-    failed = Result(call_id="l", parts=(Text(text="ls: cannot open directory: Permission denied"),), failed=True)
+    failed = Result(call_id="l", parts=(Text(text="crontab: cannot open the table: Permission denied"),), failed=True)
     both = [desk.draft("assistant", lists, reads), desk.draft("tool", shown), desk.draft("tool", failed)]
     await desk.session([desk.asks("Look at the logs", "/srv/shop"), *both, desk.says("The logs lie in a folder.")])
     await desk.gather()

@@ -56,14 +56,31 @@ def test_what_was_changed_since_the_last_commit_is_told_in_one_line() -> None:
     assert "src/part_2.py" not in shown(many)[0]
 
 
+def test_files_that_were_dirty_before_are_told_apart_from_what_was_made_here() -> None:
+    status = (
+        "On branch tides\nChanges not staged for commit:\n\tmodified:   src/moon.py\n\n"
+        'Untracked files:\n  (use "git add <file>..." to include in what will be committed)\n\tdocs/ebb.md\n'
+    )
+    made = run("echo 'low water' >> docs/ebb.md", "")
+    told = shown(made, run("git status", status), run("git add docs/ebb.md", ""))
+    assert told == [
+        "On branch tides.",
+        "Changed, and no commit seen since: docs/ebb.md.",
+        "`git status` also lists (no edit of mine): src/moon.py.",
+    ]
+
+
 def test_what_version_control_lists_as_changed_wins_over_what_was_changed_before() -> None:
     changed = changing("/home/me/tide/src/a.py", "/home/me/tide/src/b.py")
     for clean in ("On branch main\nnothing to commit, working tree clean", ""):
         assert not any("Changed" in text for text in shown(changed, run("git status --short", clean)))
     listed = run("git status --short", " M src/b.py\n?? notes.txt")
-    assert shown(changed, listed) == ["Changed, and no commit seen since: src/b.py, notes.txt."]
+    assert shown(changed, listed) == [
+        "Changed, and no commit seen since: src/b.py.",
+        "`git status` also lists (no edit of mine): notes.txt.",
+    ]
     again = changing("/home/me/tide/src/b.py")
-    assert shown(changed, listed, again) == ["Changed, and no commit seen since: notes.txt, /home/me/tide/src/b.py."]
+    assert "Changed, and no commit seen since: /home/me/tide/src/b.py." in shown(changed, listed, again)
     of_one_file = run("git status src/a.py", "On branch main\nnothing to commit, working tree clean")
     assert "b.py" in shown(changed, of_one_file)[-1]
 

@@ -198,6 +198,8 @@ UNSPOKEN, ALL_SPOKEN = 0.1, 0.9
 """Factors for statements about things only read: if none of their words is mentioned elsewhere, and if all are."""
 SEARCHED, MOST_SEARCHED = 0.7, 2
 """How much more it is worth for each name that was searched for, up to this many names."""
+NEWEST, AGES = 0.5, 8
+"""What was said and done last counts by the first more; the power says how soon that fades."""
 _CODE = lazy_re(r"^(?:\w+: )?`(?P<code>[^`]{12,})`")
 
 
@@ -249,7 +251,12 @@ class Allotter:
                 spoken.update(statement.terms if statement.section in SPOKEN else ())
             elif subject.startswith(SEARCHES):
                 searched |= terms(subject)
-        return [self._use_factor(statement, spoken, searched) for _, statement in self.candidates]
+        last = max((statement.line.position for _, statement in self.candidates), default=0)
+        return [
+            self._use_factor(statement, spoken, searched)
+            * (1 + NEWEST * (max(statement.line.position, 0) / max(last, 1)) ** AGES)
+            for _, statement in self.candidates
+        ]
 
     @staticmethod
     def _use_factor(statement: PricedLine, spoken: Collection[str], searched: Collection[str]) -> float:

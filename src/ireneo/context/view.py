@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from posixpath import commonpath, dirname
 from typing import Literal, get_args
@@ -44,6 +44,7 @@ from ireneo.patterns import lazy_re
 from ireneo.summaries.by_hand import canon_facts, current_wordings
 from ireneo.summaries.notes import STANDS_BESIDE
 from ireneo.summaries.outcomes import CHECK, STATUS_SUBJECT, approach_of_step
+from ireneo.summaries.own_words import find_choices
 from ireneo.summaries.pins import (
     BY_HAND,
     LIFTED,
@@ -58,8 +59,19 @@ from ireneo.summaries.pins import (
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import clip, short_path, steps
-from ireneo.summaries.summary import ABOUT, Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
-from ireneo.summaries.tell_code import REPLACED_CODE, RemovedCode, removed_lines
+from ireneo.summaries.summary import (
+    ABOUT,
+    REPLACED_CODE,
+    Choice,
+    Line,
+    SectionName,
+    Strategy,
+    Summary,
+    SummaryLevel,
+    header,
+    render,
+)
+from ireneo.summaries.tell_code import RemovedCode, name_changes, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
 
@@ -287,7 +299,7 @@ class ViewSlot:
         return _message(self.item, draft, sum(count_parts(draft.parts, count)), masked=changed, whole=self.is_whole)
 
 
-_FILE = lazy_re(r"- (?P<path>/[^\n]{1,400}):$")
+_FILE = lazy_re(r"- (?P<deed>read )?(?P<path>/[^\n]{1,400}):$")
 _PLACED = lazy_re(r"  - (?P<place>\w+): ")
 
 
@@ -299,7 +311,8 @@ def _without_repetition(text: str, files: set[str]) -> str:
         found = _FILE.match(line) or _PLACED.match(line)
         if found is not None and "path" in found.re.groupindex:
             path = found["path"]
-            lines[number] = f"- {short_path(path) if path in files else _path_from_difference(path, files)}:"
+            shown = short_path(path) if path in files else _path_from_difference(path, files)
+            lines[number] = f"- {found['deed'] or ''}{shown}:"
             files.add(path)
         elif found is not None and found["place"] == place:
             lines[number] = f"    - {line[found.end() :]}"
@@ -389,8 +402,7 @@ def fill_slots(
         told = (line for block in blocks for line in block.lines("state"))
         state = shown_state(told, live, narrow=room < WIDE)
         last.standing = [("state", line) for line in state]
-        if (asked := _question_to_show(slots, blocks)) is not None:
-            at, section, question = asked
+        for at, section, question in _questions_to_show(slots):
             at.standing = [*at.standing, (section, question)]
         if blocks[-1].is_written and blocks[-1].lines("status"):
             last.standing = [(name, replace(line, weight=line.weight * STANDS_BESIDE)) for name, line in last.standing]
@@ -405,7 +417,11 @@ def fill_slots(
     for slot in slots:
         slot.whole = whole
     gone = RemovedCode(
-        [*(line for block in blocks for line in block.lines(REPLACED_CODE)), *removed_lines(shown_steps)]
+        [
+            *(line for block in blocks for line in block.lines(REPLACED_CODE)),
+            *removed_lines(shown_steps),
+            *name_changes(shown_steps),
+        ]
     )
     offers = [
         without_pinned(_with_replaced_marked(slot.offer(statements, done), gone, statements), pinned_there)
@@ -520,32 +536,33 @@ def _block(text: str) -> Draft:
     return Draft(role="assistant", parts=(Text(text=text),), origin="summary")
 
 
-def _question_to_show(
-    slots: Sequence[ViewSlot], blocks: Sequence[Summary]
-) -> tuple[ViewSlot, SectionName, Line] | None:
-    """The agent's last question with its place: at the end while it is open, or before a short answer that is shown.
+def _questions_to_show(slots: Sequence[ViewSlot]) -> Iterator[tuple[ViewSlot, SectionName, Line]]:
+    """What the agent asked, each with its place: before a short answer that is shown, and at the end while it is open.
 
-    None if the user has moved on, or if the answer itself says what to do.
+    An answer that chooses from a list is preceded by what it chose.
     """
-    asked = max(
-        (line for block in blocks for line in block.lines("open")), key=lambda line: line.position, default=None
-    )
-    if asked is None:
-        return None
-    told = {line.position for block in blocks for line in block.lines("direction")}
-    openers = [slot.item for slot in slots if isinstance(slot.item, Message) and slot.item.opens_turn]
-    if any(position > asked.position for position in told - {opener.position for opener in openers}):
-        return None
-    answers = [opener for opener in openers if opener.position > asked.position]
-    if len(answers) > 1 or any(len(answer.text) > BRIEF_ANSWER for answer in answers):
-        return None
-    before = [slot for slot in slots if not answers or _last_position(slot) < answers[0].position]
-    at = next((slot for slot in reversed(before) if isinstance(slot.item, Summary)), None)
-    return (at, "discoveries" if answers else "open", asked) if at is not None else None
+    choices = {line.position: line for line in find_choices([slot.item for slot in slots])}
+    block: ViewSlot | None = None
+    for slot in slots:
+        if isinstance(slot.item, Summary):
+            block = slot
+        elif slot.item.opens_turn:
+            if block is not None and slot.item.position in choices:
+                yield block, "strategy", choices[slot.item.position]
+            elif block is not None and len(slot.item.text) <= BRIEF_ANSWER and (asked := _last_question(block)):
+                yield block, "discoveries", asked
+            block = None
+    if block is not None and (asked := _last_question(block)):
+        yield block, "open", asked
 
 
-def _last_position(slot: ViewSlot) -> int:
-    return slot.item.last_position if isinstance(slot.item, Summary) else slot.item.position
+def _last_question(slot: ViewSlot) -> Line | None:
+    """The question with which a block ends, unless the user said something after it."""
+    if not isinstance(slot.item, Summary):
+        return None
+    asked = next(iter(slot.item.lines("open")[-1:]), None)
+    told = any(asked and line.position > asked.position for line in slot.item.lines("direction"))
+    return None if told else asked
 
 
 # The active constraints that no shown message contains.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.log.calls import has_instruction
 from ireneo.log.message import MessageId, digest
 from ireneo.patterns import lazy_re
-from ireneo.summaries.summary import Line, Section, SectionName, Summary
+from ireneo.summaries.summary import REPLACED_CODE, Line, Section, SectionName, Summary
 
 KINDS: Mapping[str, SectionName] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ BESIDE: SectionName = "beside"
 is also based on other messages, and once a deeper block replaces the words."""
 REPLACED: SectionName = "replaced"
 """Superseded statements; never shown."""
-VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state")
+VERBATIM: tuple[SectionName, ...] = ("goal", "direction", "constraints", "lifted", "state", REPLACED_CODE)
 """Sections of the offline record that are kept next to a model's statements."""
 FOUND_BESIDE = 0.02
 """Weight factor for offline lines in a block written by a model: they only fill the remaining room."""
@@ -54,7 +54,7 @@ MOST_LINES = 240
 """The maximum number of statements in one record, whatever it covers; those with the most weight are kept."""
 MOST_OF: Mapping[SectionName, int] = MappingProxyType({"direction": 64, "asked": 64, BESIDE: 64, REPLACED: 48})
 """Sections with a limit of their own."""
-UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state"})
+UNCAPPED: frozenset[SectionName] = frozenset({"goal", "constraints", "lifted", "status", "state", REPLACED_CODE})
 """Sections that other rules limit."""
 _BULLETS = "-*•> \t"
 _NUMBERED = lazy_re(r"^\d{1,3}[.)] *")

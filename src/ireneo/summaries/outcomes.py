@@ -84,7 +84,8 @@ def dead_ends(steps: Sequence[Step]) -> list[Line]:
         if line is not None:
             earlier = out.get(line.subject)
             out[line.subject] = merge_dead_ends(earlier, line) if earlier else line
-    return list(out.values())
+    # An edit that failed once is a slip.
+    return [line for name, line in out.items() if not name.startswith("edit ") or line.verbs]
 
 
 def split_resolved_failures(operations: Sequence[Line], artifacts: Sequence[Line]) -> tuple[list[Line], list[Line]]:
@@ -275,22 +276,40 @@ def _executed_text(step: Step) -> tuple[str, str]:
 
 
 def _failed_command(steps: Sequence[Step], place: int) -> Line | None:
-    """A command that failed and did not succeed later, unless it was refused; another tool's call is only a slip."""
+    """A command or change that failed and did not succeed later, unless it was refused.
+
+    To look for what isn't there is only a slip, as is another tool's call.
+    """
     step = steps[place]
-    if not (step.failed_itself and step.action.shell) or _succeeds_later(steps, place):
+    changes = step.action.kind in CHANGES
+    if not step.failed_itself or not (changes or (step.action.shell and step.action.kind in _COMMANDS)):
+        return None
+    if step.action.subject in changed_files(steps[place:]) if changes else _succeeds_later(steps, place):
         return None
     if place == len(steps) - 1:
         return None  # Nothing came after it yet: it is the current state, and was not given up.
     if step.action.kind == "check" and not is_environment(step.error):
         return None  # Tests are meant to fail; only what could not be run at all was given up.
     why = _failure_reason(step).rstrip(".")
-    if not why and not step.output.strip().partition("\n")[2] and _LOOKS_FOR.search(_executed_text(step)[1]):
-        return None  # It found nothing.
+    if not why and found_nothing(step):
+        return None
+    if changes:
+        text = f"I tried to {step.action.kind} {step.action.subject}{f'{IT_FAILED}{why}' if why else NO_REASON}."
+        return step.line(text, FAILED if why else FAILED * UNEXPLAINED, subject=approach_of_step(step))
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _is_alternative(s, step)), None)
     tail = f"; `{clip(instead.action.subject, LONGEST_COMMAND)}` worked" if instead else ""
     command = clip(step.action.subject, LONGEST_COMMAND)
     text = f"I tried `{command}`{f'{IT_FAILED}{why}' if why else NO_REASON}{tail}."
     return step.line(text, FAILED if why else FAILED * UNEXPLAINED, subject=approach_of_step(step))
+
+
+def found_nothing(step: Step) -> bool:
+    """Whether a failed command only looked for something that isn't there."""
+    said = _ENDED.sub("", step.output).strip()
+    return step.action.shell and "\n" not in said and bool(_LOOKS_FOR.search(_executed_text(step)[1]))
+
+
+_ENDED = lazy_re(r"^(?:\(no output\)|(?:[Cc]ommand|[Pp]rocess) exited with code \d+)$", re.MULTILINE)
 
 
 def _reverted_edit(steps: Sequence[Step], place: int) -> Line | None:

@@ -483,7 +483,8 @@ def find_choices(parts: Sequence[Summary | Message]) -> list[Line]:
     offered: Line | None = None
     for part in parts:
         if isinstance(part, Summary):
-            offered = next((line for line in reversed(part.lines("strategy")) if is_options(line)), None)
+            listed = (line for line in part.lines("strategy") if is_options(line))
+            offered = next((line for line in listed if line.position == part.last_position), None)
         elif part.role == "user" and part.draft.origin == "spoken":
             choice = _chosen_option(part, offered) if offered is not None else None
             out += [choice] if choice else []

@@ -38,6 +38,7 @@ AGED = 0.8
 """The factor for a check for each one that was run after it and fails: what failed last is needed first."""
 SINCE_CHECK = " Changed since: "
 SINCE_COMMIT = "Changed, and no commit seen since: "
+ONLY_LISTED = "`git status` also lists (no edit of mine): "
 MOST_CHECKS = 4
 TOTALS = 120
 """The maximum number of characters of the totals of a failed check."""
@@ -51,7 +52,7 @@ MOST_LOGGED = 3
 """How many commits of a log are shown at most."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 STASH, HEAD, COMMITTED = "stash", "head", "committed "
-IN_COMMIT = (("committed", 1),)
+IN_COMMIT, IN_LIST = (("committed", 1),), (("listed", 1),)
 ADDED, REMOVED_PATH, TASK = "added ", "removed ", "task #"
 LISTED = "listed"
 """The subject of what version control listed as changed; earlier changes that are not listed are gone."""
@@ -83,7 +84,9 @@ _LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _STATUS_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bstatus\b(?P<rest>[^|;&\n]{0,80})")
 _CLEAN = lazy_re(r"nothing to commit|working (?:tree|directory) clean")
 _LISTED = lazy_re(
-    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$",
+    r"^(?:[ \t]*+(?:modified|new file|deleted|renamed):[ \t]+|(?: [MADRCU]|[MADRCU][ MD]|\?\?) )(?P<path>\S.{0,300})$"
+    # Untracked files are listed by their paths alone.
+    r"|^(?:\t| {8})(?P<bare>\S.{0,300})$",
     re.MULTILINE,
 )
 _ELSEWHERE = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?:/tmp\b|/private/|/var/folders/|\$\(mktemp|\$\{?\w*TE?MP)")
@@ -103,8 +106,7 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
     touched = [path for path in seen if path.startswith("/") and not path.startswith(_SCRATCH)]
     for place, step in enumerate(done):
         for line in _state_of_step(step, touched):
-            out.pop(line.subject, None)
-            out[line.subject] = line
+            _put_newest(out, line)
         for path in discarded_files(done, place):
             # An empty line overrides the earlier one, also in deeper blocks.
             out[f"{CHANGED}{path}"] = step.line("", LESS, subject=f"{CHANGED}{path}")
@@ -120,12 +122,22 @@ def _is_elsewhere(step: Step, touched: Sequence[str]) -> bool:
     return bool(moved and touched) and not any(near)
 
 
+def _put_newest(out: dict[str, Line], line: Line) -> None:
+    """Put a line last, in place of the one on its subject; a changed file stays one if it is listed."""
+    if line.verbs == IN_LIST:
+        end = f"/{line.subject.removeprefix(CHANGED)}"
+        changed = (each for each in out.values() if each.subject.startswith(CHANGED) and each.text and not each.verbs)
+        if any(f"/{each.text}".endswith(end) for each in changed):
+            line = replace(line, verbs=())
+    out.pop(line.subject, None)
+    out[line.subject] = line
+
+
 def standing_state(lines: Iterable[Line]) -> list[Line]:
     """The newest line of each subject; files committed since are no longer changed."""
     out: dict[str, Line] = {}
     for line in sorted(lines, key=lambda line: line.position):
-        out.pop(line.subject, None)
-        out[line.subject] = line
+        _put_newest(out, line)
     listed = out[LISTED].position if LISTED in out else -1
     made = (
         line for line in out.values() if line.subject.startswith(COMMITTED) or (line.subject == COMMIT and line.text)
@@ -174,7 +186,10 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     shortened.
     """
     lines, shown_there = standing_state([*told, *live]), {line.position for line in live}
-    files = _without_repeats([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    listed = _without_repeats([line for line in lines if line.subject.startswith(CHANGED) and line.text])
+    staged = {line.subject.removeprefix(ADDED) for line in lines if line.subject.startswith(ADDED)}
+    # What was changed before the session, or by somebody else, is listed too.
+    files = [line for line in listed if line.verbs != IN_LIST or line.text in staged]
     checks = _current_checks([line for line in lines if line.subject.startswith(CHECK)])
     checks = [line for line in checks if line.position not in shown_there][-MOST_CHECKS:]
     kept = [
@@ -188,17 +203,18 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
         said = [f"On branch {name}." for name in re.findall(r" on (\S+): ", commit.text)]
         kept = [line for line in kept if line.subject != BRANCH or line.text not in said]
     out = [line for line in kept if not line.subject.startswith(TASKS)]
-    if any(line.position not in shown_there for line in files):
-        shown = [line.text for line in files[-MOST_FILES:]]
-        if narrow:
-            shown = _short_names(shown)
-        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-        out.append(replace(files[-1], text=f"{SINCE_COMMIT}{', '.join(shown)}{more}.", weight=UNCOMMITTED))
+    others = [line for line in listed if line not in files]
+    for lead, those, weight in ((SINCE_COMMIT, files, UNCOMMITTED), (ONLY_LISTED, others, LESS)):
+        if any(line.position not in shown_there for line in those):
+            named = [line.text for line in those[-MOST_FILES:]]
+            more = f" and {len(those) - MOST_FILES} more" if len(those) > MOST_FILES else ""
+            text = f"{lead}{', '.join(_short_names(named) if narrow else named)}{more}."
+            out.append(replace(those[-1], text=text, weight=weight, verbs=()))
     failing = [line.position for line in checks if line.weight >= FAILS]
     changed = [
         replace(line, text=line.subject.removeprefix(CHANGED))
         for line in lines
-        if line.subject.startswith(CHANGED) and (line.text or line.verbs == IN_COMMIT)
+        if line.subject.startswith(CHANGED) and line.verbs != IN_LIST and (line.text or line.verbs == IN_COMMIT)
     ]
     checks = [_with_changes_since(line, _without_repeats(changed)) for line in checks]
     later = [sum(place > line.position for place in failing) for line in checks]
@@ -230,8 +246,9 @@ def _grouped_tasks(lines: Sequence[Line]) -> list[Line]:
 def recorded_text_of(shown: str) -> str:
     """Find the text of a shown line of the state in its record: the line itself, or a part of it."""
     shown = shown.partition(SINCE_CHECK)[0]
-    if shown.startswith(SINCE_COMMIT):
-        return shown.removeprefix(SINCE_COMMIT).split(", ")[0].rstrip(".")
+    for said in (SINCE_COMMIT, ONLY_LISTED):
+        if shown.startswith(said):
+            return shown.removeprefix(said).split(", ")[0].rstrip(".")
     return shown
 
 
@@ -430,12 +447,12 @@ def _log_entries(output: str) -> list[str]:
 
 def _changed_files(step: Step, output: str) -> Iterator[Line]:
     """The files that version control lists as changed; nothing if the output is neither a list nor says “clean”."""
-    listed = [found["path"].strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
+    listed = [(found["path"] or found["bare"]).strip() for found in _LISTED.finditer(output)][:MOST_LISTED]
     if listed or not output.strip() or _CLEAN.search(output):
         yield step.line("", LESS, subject=LISTED)
         for path in listed:
             # After the line of the list itself, which overrides earlier ones.
-            yield step.line(path, LESS, subject=f"{CHANGED}{path}")
+            yield replace(step.line(path, LESS, subject=f"{CHANGED}{path}"), verbs=IN_LIST)
 
 
 def _check_outcome(step: Step, output: str) -> str:

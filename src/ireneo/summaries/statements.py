@@ -16,12 +16,13 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from ireneo.language.files import any_of, cached_data, topic
-from ireneo.language.topics import Prose
+from ireneo.language.topics import Explaining, Prose
 from ireneo.language.words import artifacts, sentences
 from ireneo.patterns import lazy_re
 from ireneo.summaries.steps import LONGEST_LINE, clip
 
 _SAYS = topic(Prose)
+_EXPLAINS = topic(Explaining)
 
 LONGEST = 360
 """The maximum number of characters of a statement; longer ones are cut at a word."""
@@ -57,7 +58,9 @@ WHY = 1.3
 
 
 UNNAMED = 0.7
-"""The factor for a sentence that names neither its subject nor anything else."""
+"""The factor for a sentence that names nothing, if it is short or begins with a subject that isn't in it."""
+GUESSED = 0.5
+"""The factor for a guess, which may have been refuted."""
 
 
 class CodeStatement(Struct, frozen=True):
@@ -385,6 +388,11 @@ def is_request(said: str) -> bool:
     return said.endswith("?") or _count_cues(said)["offer"] > 0
 
 
+def is_proposal(said: str) -> bool:
+    """Whether a sentence proposes or announces a change."""
+    return is_intent(said) or _count_cues(said)["decision"] > 0
+
+
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
     return _count_cues(said)["reason"] > 0
@@ -418,7 +426,10 @@ def prose_worth(said: str) -> float:
         worth *= 0.5
     if intent:
         worth *= 0.4 if reason else 0.2
-    if _NAMELESS.match(said) and not (artifacts(said) or _VALUE.search(said)):
+    if _EXPLAINS.hedges.search(said):
+        worth *= GUESSED
+    vague = _NAMELESS.match(said) or (len(said.split()) < ENOUGH_WORDS and not cues["decision"])
+    if vague and not (artifacts(said) or _VALUE.search(said)):
         worth *= UNNAMED
     if _SAYS.praise.match(said) or _SAYS.for_user.match(said) or _only_reports_success(said):
         worth *= 0.3

@@ -137,6 +137,7 @@ _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
+_APPENDS = lazy_re(r">>|\btee -a\b")
 _HEREDOC_BODY = lazy_re(
     r"<<-?\s*['\"]?(?P<end>\w+)[^\n]*\n(?P<text>.*?)(?:^\s*(?P=end)\s*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -223,7 +224,8 @@ def _file_action(tool: str, path: str, given: dict[str, object]) -> Action:
     if removed:
         return Action(kind="edit", subject=path, removed=removed, added=added)
     if added or "content" in given:
-        return Action(kind="write", subject=path, added=added)
+        grows = re.search(r"insert|append", f"{tool} {given.get('command')}", re.IGNORECASE)
+        return Action(kind="edit" if grows else "write", subject=path, added=added)
     if pattern:
         return Action(kind="search", subject=_clip_line(f"{pattern} in {short_path(path)}"))
     if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
@@ -347,8 +349,10 @@ def error_line(output: str, limit: int = 200) -> str:
     Python prints the error last, compilers first: of the lines that name an error, the last one of a traceback is
     taken, otherwise the first; if there is none, the last line.
     """
-    lines = [line.strip() for line in TAGS.sub("\n", output).splitlines()]
-    lines = [line for line in lines if any(char.isalnum() for char in line) and not _HEADING.fullmatch(line)]
+    lines = [line.strip() for line in _LABEL.sub("", TAGS.sub("\n", output)).splitlines()]
+    lines = [
+        line for line in lines if any(map(str.isalnum, line)) and not (_HEADING.fullmatch(line) or _PACKED.search(line))
+    ]
     if not lines:
         return ""
     named = [line for line in lines if _NAMED.search(line) and not line.startswith("Traceback")]
@@ -361,8 +365,12 @@ def error_line(output: str, limit: int = 200) -> str:
     return clip(" ".join(chosen.split()), limit)
 
 
+_LABEL = lazy_re(r"^[ \t]*\w{2,20}:\n\s*(?=\S)", re.MULTILINE)
+"""A line that only names an error; the next one says what it is."""
+_PACKED = lazy_re(r"\S{240}")
+"""A line of packed code or data, which explains nothing."""
 _NO_REASON = lazy_re(
-    r"(?:exit \d+: )?(?:==+>|->|✓|✔|\[\d+/\d+\]|ok\b|done\b|success|total \d+$"
+    r"(?:exit \d+: )?(?:(?:command|process) )?(?:==+>|->|✓|✔|\[\d+/\d+\]|ok\b|done\b|success|total \d+$"
     r"|exit(?:ed)?(?: with)?(?: code| status)? \d+\W*$|(?:building|built|running|setting|wrote|writing)\b"
     r"|(?:install|creat|initiali[sz]|add|updat|copi|mov|remov|delet|sav|download|fetch|start|stopp?|finish|complet|compil"
     r"|generat|load|configur|captur|extract|clon|resolv|clean|push|pull|switch|check)(?:ed|ing)\b)",
@@ -448,7 +456,7 @@ def error_lines(output: str, limit: int = 320) -> str:
         line = " ".join(raw.removeprefix("E  ").split()).rstrip(".")
         place = _PLACE.match(line)
         wrong = _WRONG.search(line.lower()) or (place and _COMPLAINS.search(line.lower()))
-        if len(line) <= SCRAP or not wrong or _NO_ERROR.match(line):
+        if len(line) <= SCRAP or not wrong or _NO_ERROR.match(line) or _PACKED.search(line):
             continue
         line = _TOOK.sub("", line)
         said = line[place.end() :] if place else line
@@ -552,6 +560,11 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
             return False
         # A build without output has no complaints, unless its output was filtered.
         return bool((_PIPED if self.output.strip() else _SEARCHED).search(self.command))
+
+    @property
+    def writes_anew(self) -> bool:
+        """Whether the call wrote a whole file, and did not append to it."""
+        return self.action.kind == "write" and not _APPENDS.search(self.command.partition("\n")[0])
 
     @property
     def command(self) -> str:

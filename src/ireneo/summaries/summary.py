@@ -80,6 +80,8 @@ QUOTED: frozenset[SectionName] = frozenset({"goal", "direction", "constraints", 
 """Sections in the user's own words."""
 ANSWERS = "answered"
 """The verb of a line in the user's words that answers the question in its subject."""
+REPLACED_CODE: SectionName = "replaced_code"
+"""The section of removed lines of code. It is never shown, but says which lines of earlier blocks are outdated."""
 ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
 """Sections whose lines are grouped under their subject, such as a file."""
 
@@ -326,6 +328,8 @@ def _render_lines(
     last: tuple[SectionName, int] | None = None
     for name, line, names in lines:
         subject = line.subject if name in ABOUT else ""
+        # What was only read must not look like a change.
+        subject = f"read {subject}" if name == "discoveries" and is_path(subject) else subject
         # Words of one message are kept together.
         if (
             pending
@@ -352,6 +356,11 @@ def _render_lines(
         pending = f"  {said}" if subject else said
     if pending:
         yield pending
+
+
+def is_path(subject: str) -> bool:
+    """Whether the subject of a line is a file, and no command, search or address."""
+    return ("/" in subject or "." in subject) and not (" " in subject or "`" in subject or "://" in subject)
 
 
 MISSING = "…"

@@ -5,6 +5,7 @@ A name weighs by how likely it is to be needed again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from ireneo.summaries.statements import (
     defined_name,
     document_statements,
     is_explained,
+    is_proposal,
 )
 from ireneo.summaries.steps import CHANGES, Step, clip, surviving_lines
 from ireneo.summaries.summary import Line
@@ -67,14 +69,9 @@ def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
         path = step.action.subject
         if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
             continue
-        removed, added = step.action.removed.splitlines(), step.action.added.splitlines()
-        later = [
-            line
-            for other in done[place + 1 :]
-            if other.action.subject == path and not other.failed
-            for line in surviving_lines(other.action.removed.splitlines(), other.action.added.splitlines())
-        ]
-        fresh = surviving_lines(surviving_lines(added, removed), later)
+        removed = step.action.removed.splitlines()
+        fresh = surviving_lines(step.action.added.splitlines(), removed)
+        added = _text_left(step, done[place + 1 :]).splitlines()
         if path.endswith(_DOCUMENTS):
             for each in document_statements(added, fresh={line.strip() for line in fresh}):
                 yield step.line(each.text, each.worth * WRITTEN_PROSE, subject=path)
@@ -88,10 +85,8 @@ def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
             yield step.line(f"{was}{clip(' '.join(line.split()).rstrip(' {:'), 160)}`", GONE, subject=path)
 
 
-REPLACED_CODE = "replaced_code"
-"""The section of removed lines of code. It is never shown, but says which lines of earlier blocks are outdated."""
-KEPT_GONE = 0.15
-REPLACED, REPLACED_MARK = 0.7, " (changed later)"
+KEPT_GONE, ANEW = 0.15, 0.2
+REPLACED, REPLACED_MARK, ANEW_MARK = 0.7, " (changed later)", " (its file was written anew later)"
 REPLACED_SHARE = 0.15
 """The share of a passage that later changes must have taken out for it to be marked."""
 LEAST_GONE, MOST_GONE = 8, 120
@@ -108,6 +103,8 @@ def removed_lines(done: Sequence[Step]) -> list[Line]:
             removed = step.action.removed.splitlines()
             gone = {line.strip() for line in surviving_lines(removed, step.action.added.splitlines())}
             place = ""
+            if step.writes_anew:
+                out[step.action.subject, ""] = step.line("", ANEW, subject=step.action.subject)
             for line in removed:
                 place = (defined_name(line) if "(" in line else "") or place
                 if line.strip() in gone and len(text := _bare_line(line)) >= LEAST_GONE:
@@ -117,26 +114,75 @@ def removed_lines(done: Sequence[Step]) -> list[Line]:
     return list(out.values())
 
 
+NAMES = "names in "
+"""Begins the subject of a line with the names that a change brought into the code of a file or took out of it."""
+MOST_NAMES = 24
+"""The maximum number of names of one change; those that somebody speaks of come first."""
+_NAME = lazy_re(r"(?<!\w)_*[A-Za-z][a-z0-9]*(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})")
+
+
+def name_changes(done: Sequence[Step]) -> Iterator[Line]:
+    """For each change the names that it brought in or took out, so that it can be seen what was undone."""
+    said = frozenset(name for step in done for name in _NAME.findall(step.said))
+    made: dict[str, Counter[str]] = {}
+    for place, step in enumerate(done):
+        changed: dict[str, Counter[str]] = {}
+        if step.action.kind in CHANGES and not step.failed:
+            counts = Counter(_names_in_code(step.action.added))
+            counts.subtract(_names_in_code(step.action.removed))
+            made.setdefault(step.action.subject, Counter()).update(counts)
+            changed = {step.action.subject: counts}
+        else:
+            for path in discarded_files(done, place):
+                changed[path] = Counter({name: -times for name, times in made.pop(path, Counter[str]()).items()})
+        for path, counts in changed.items():
+            names = sorted((name for name in counts if counts[name]), key=lambda name: (name not in said, counts[name]))
+            if names:
+                text = " ".join(f"{counts[name]:+}{name}" for name in names[:MOST_NAMES])
+                yield step.line(text, ANEW, subject=f"{NAMES}{path}")
+
+
+def _names_in_code(text: str) -> Iterator[str]:
+    """The names in each line of code, each once, without comments."""
+    for line in text.splitlines():
+        if comment_words(line) is None:
+            yield from dict.fromkeys(_NAME.findall(line))
+
+
 def _bare_line(line: str) -> str:
     """A line of code or of a comment as passages tell it."""
     said = " ".join((comment_words(line) or line).split())
     return said[:MOST_GONE].rstrip(" {:;,")
 
 
+_COUNTED = lazy_re(r"(?P<by>[+-]\d+)(?P<name>\w+)")
+SOON = 32
+"""What is proposed is begun within this many messages."""
+
+
 class RemovedCode:
     """The lines of code that were taken out, by their files."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Read the lines of `REPLACED_CODE` sections."""
+        """Read the lines of sections of replaced code."""
         self._of: dict[str, list[Line]] = {}
-        for line in lines:
-            self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
+        self._names: dict[str, list[tuple[int, int, str]]] = {}
+        for line in sorted(lines, key=lambda line: line.position):
+            if line.subject.startswith(NAMES):
+                for found in _COUNTED.finditer(line.text):
+                    self._names.setdefault(found["name"], []).append((line.position, int(found["by"]), line.subject))
+            else:
+                self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
 
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
+        if not line.subject and self._speaks_of_undone(line):
+            return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
         known = self._of.get(line.subject, ()) if line.subject else ()
-        if not known or line.text.startswith(REMOVED) or line.text.endswith(REPLACED_MARK):
+        if not known or line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, ANEW_MARK)):
             return line
+        if any(not each.text and each.position > line.position for each in known):
+            return replace(line, text=f"{line.text}{ANEW_MARK}", weight=round(line.weight * REPLACED, 2))
         told = _WITHIN.match(line.text)
         text = told["code"] if told else line.text
         place = told["place"] if told else None
@@ -144,6 +190,7 @@ class RemovedCode:
             each.text
             for each in known
             if each.position > line.position
+            and each.text
             and each.text in text
             # The same line may stand in another function as well.
             and (not place or each.subject.partition(WITHIN)[2] in ("", place))
@@ -151,6 +198,42 @@ class RemovedCode:
         if sum(map(len, out)) < REPLACED_SHARE * len(text):
             return line
         return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
+
+    def _speaks_of_undone(self, line: Line) -> bool:
+        """Whether a change that a sentence of the agent tells of, or proposes, was undone later in its file."""
+        return any(self._was_undone(name, line) for name in _NAME.findall(line.text))
+
+    def _was_undone(self, name: str, line: Line) -> bool:
+        events = self._names.get(name, ())
+        before = [event for event in events if event[0] <= line.position]
+        later = [event for event in events if event[0] > line.position]
+        file = before[-1][2] if before else ""
+        then = sum(by for _, by, where in before if where == file)
+        if later and later[0][0] - line.position <= SOON and is_proposal(line.text):
+            # What was there before stays, whatever comes of the proposal.
+            file, then = later[0][2], 0
+        elif not then:
+            return False
+        moved = any(by > 0 for _, by, where in later if where != file)
+        ended = [by for _, by, where in later if where == file]
+        return bool(ended) and then + sum(ended) == 0 and not moved
+
+
+def _text_left(step: Step, later: Sequence[Step]) -> str:
+    """The text that a change added, as `later` changes of its file left it; empty if the file was written anew."""
+    text = step.action.added
+    for other in later:
+        if other.action.subject != step.action.subject or other.action.kind not in CHANGES or other.failed:
+            continue
+        old, new = other.action.removed, other.action.added
+        if other.writes_anew:
+            return ""
+        if old and old in text:
+            text = text.replace(old, new)
+        else:
+            gone = surviving_lines(old.splitlines(), new.splitlines())
+            text = "\n".join(surviving_lines(text.splitlines(), gone))
+    return text
 
 
 def _signatures(lines: Iterable[str]) -> dict[str, str]:

@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from ireneo.language.files import topic
-from ireneo.language.topics import Explaining
-from ireneo.log.calls import quote_instructions, user_commands, without_reminders
+from ireneo.language.words import common_words, letters
+from ireneo.log.calls import known_failed, quote_instructions, user_commands, without_reminders
 from ireneo.log.message import Message, is_own_block, messages_without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
@@ -18,6 +17,7 @@ from ireneo.summaries.outcomes import (
     approach_of_step,
     changed_files,
     dead_ends,
+    found_nothing,
     is_overturned,
     last_successes,
     merge_dead_ends,
@@ -52,32 +52,34 @@ from ireneo.summaries.steps import (
     shorten_output,
     steps,
 )
-from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, Line, Section, SectionName, Summary
+from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, REPLACED_CODE, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
-    REPLACED_CODE,
     RemovedCode,
     brought_text,
     change_lines,
     defined_name_of,
     findings,
     heaviest_lines,
+    name_changes,
     removed_lines,
 )
-
-_EXPLAINS = topic(Explaining)
 
 RULED = 10.0
 """Weight of the user's words."""
 DETAIL = 5.0
 """Weight added to each sentence after the first in a message of the user; the longer the message, the less."""
+BRIEF, FULL = 6, 24
+"""A message of the user with fewer letters than the second in words that tell something, such as applause, weighs less;
+the first is the share of one without any."""
+SHORT_WORD = 3
 UNDER_WAY = "PARTIAL"
 """Status of a stretch that ends within a turn; never shown alone."""
 ASKED = 5.0
 """Weight of the agent's last question."""
 LEAST = 0.1
 """Lines of less weight are dropped."""
-SAID, GUESSED = 1.0, 0.7
-"""Sentences of the agent of less weight are dropped; and the factor for a guess, which may have been refuted."""
+SAID = 1.0
+"""Sentences of the agent of less weight are dropped."""
 FEW_WORDS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
@@ -118,6 +120,8 @@ LONGEST_MOVE = 180
 """The maximum number of characters of a command that moves something, whose destination is at its end."""
 UNTOLD = 1.0
 """Weight of a failed call whose output doesn't say why."""
+SLIP = 1.0
+"""Weight of a look at something that is not there."""
 RAN, SAVED = 3.0, 3.0
 """Weights of what a command printed, and of one that saved work."""
 PASSED = 0.6
@@ -146,7 +150,7 @@ LIMITS: dict[SectionName, int] = {
     "open": 12,
     "state": 60,
     "status": 1,
-    REPLACED_CODE: 100,
+    REPLACED_CODE: 160,
 }
 """The maximum number of lines of each section, so that a record is bounded however much it covers."""
 OTHER_LIMIT = 24
@@ -182,7 +186,7 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
             "dead_ends": given_up,
             "worked": passed,
             "artifacts": changes,
-            REPLACED_CODE: removed_lines(done),
+            REPLACED_CODE: [*removed_lines(done), *name_changes(done)],
             "open": _closing_question(messages, ends_turn=ends_turn),
             "state": state_lines(done),
             "status": [_status_line(messages, done, ends_turn=ends_turn)],
@@ -228,11 +232,17 @@ def user_lines(message: Message) -> list[Line]:
     share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
     titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(message.text)}
     out: list[Line] = []
+    full = min((BRIEF + _letters_that_tell(text)) / (BRIEF + FULL), 1.0)
     for place, each in enumerate(said):
-        weight = RULED if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
+        weight = RULED * full if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
         weight = max(weight, RULED - 1) if each in titles else weight
         out.append(Line(text=each, weight=weight, position=message.position, sources=(message.id,)))
     return out
+
+
+def _letters_that_tell(text: str) -> int:
+    """How many letters the words have that say what a message is about."""
+    return sum(len(word) for word in letters(text.lower()) if len(word) > SHORT_WORD and word not in common_words())
 
 
 def _agent_sentences(messages: Sequence[Message]) -> list[Line]:
@@ -242,7 +252,7 @@ def _agent_sentences(messages: Sequence[Message]) -> list[Line]:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
         for text in prose(message.text, led=True):
-            worth = prose_worth(text) * (GUESSED if _EXPLAINS.hedges.search(text) else 1.0)
+            worth = prose_worth(text)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
@@ -332,10 +342,11 @@ def _operations(done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
             continue  # Answers of the user, pages and reports are represented by their sentences.
         elif step.failed_itself:
             made_after_all = kind in CHANGES and subject in changed_files(done[place + 1 :])
-            if not (made_after_all or approach_of_step(step) in told):
-                wrong = error_lines(step.cleaned_output) or step.failure_reason
+            wrong = error_lines(step.cleaned_output) or step.failure_reason
+            if not (made_after_all or approach_of_step(step) in told or (not wrong and found_nothing(step))):
                 failed = f"{_describe_step(step)} failed{wrong and f': {wrong}'}"
-                yield _outcome_line(step, failed, 3.5 if wrong else UNTOLD)
+                looked = kind in ("read", "search")
+                yield _outcome_line(step, failed, SLIP if looked else 3.5 if wrong else UNTOLD)
         elif step.failed or step.result is None:
             continue  # It was broken off, or nothing came back yet: it has no outcome.
 
@@ -348,7 +359,9 @@ def _operations(done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
 def _result_line(step: Step, named: str) -> Iterator[Line]:
     """The result of a call that didn't fail."""
     kind, output = step.action.kind, step.cleaned_output
-    wrong = error_lines(output, 200) if kind == "check" else ""
+    # A test that passed may have logged errors.
+    passed = kind == "check" and step.result is not None and known_failed(step.result, step.call) is False
+    wrong = error_lines(output, 200) if kind == "check" and not passed else ""
     if kind == "check" and step.has_unknown_end:
         if said := wrong or shorten_output(output):
             yield replace(_outcome_line(step, f"{named} → {said}", RAN), verbs=RAN_ONLY)
@@ -447,7 +460,9 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     pins = [*_lines_of(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _lines_by_section(work)
     choices = find_choices(parts)
-    told = (line for line in kept.get("strategy", ()) if not is_options(line))
+    last = max((message.position for message in spoken), default=-1)
+    # What was listed last may be chosen from in the next message.
+    told = (line for line in kept.get("strategy", ()) if line.position > last or not is_options(line))
     kept["strategy"] = _by_position([*told, *choices])
     chosen = {line.position for line in choices}
     asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
@@ -528,7 +543,9 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                     continue
                 said.add(line.text)
             fresh.append(line)
-        kept = heaviest_lines(fresh, LIMITS.get(name, OTHER_LIMIT))
+        limit = LIMITS.get(name, OTHER_LIMIT)
+        # What was replaced early is marked already in the blocks that are merged.
+        kept = _by_position(fresh)[-limit:] if name == REPLACED_CODE else heaviest_lines(fresh, limit)
         if name not in QUOTED:
             kept = [replace(line, text=_mark_instructions(line.text)) for line in kept]
         if kept:
