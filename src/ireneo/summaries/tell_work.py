@@ -78,6 +78,8 @@ ASKED = 5.0
 """Weight of the agent's last question."""
 LEAST = 0.1
 """Lines of less weight are dropped."""
+ANSWER = 1.3
+"""The factor for the message that ends a turn of work: it says what was made."""
 SAID = 1.0
 """Sentences of the agent of less weight are dropped."""
 FEW_WORDS = 40
@@ -164,7 +166,7 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
     """
     messages = messages_without_recalled(messages)
     done = steps(messages)
-    said = _agent_sentences(messages)
+    said = _agent_sentences(messages, answers=ends_turn and bool(done))
     given_up = dead_ends(done)
     operations = _without_instructions(_operations(done, {line.subject for line in given_up}))
     changes = list(change_lines(done))
@@ -245,14 +247,14 @@ def _letters_that_tell(text: str) -> int:
     return sum(len(word) for word in letters(text.lower()) if len(word) > SHORT_WORD and word not in common_words())
 
 
-def _agent_sentences(messages: Sequence[Message]) -> list[Line]:
-    """The agent's sentences."""
+def _agent_sentences(messages: Sequence[Message], *, answers: bool) -> list[Line]:
+    """The agent's sentences; with `answers` the last message says what came of the work."""
     out: list[Line] = []
     for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
         for text in prose(message.text, led=True):
-            worth = prose_worth(text)
+            worth = prose_worth(text) * (ANSWER if answers and message is messages[-1] else 1.0)
             if worth >= SAID:
                 out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
