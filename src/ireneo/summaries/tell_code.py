@@ -138,8 +138,9 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
         for path, counts in changed.items():
             names = sorted((name for name in counts if counts[name]), key=lambda name: (name not in said, counts[name]))
             if names:
-                text = " ".join(f"{counts[name]:+}{name}" for name in names[:MOST_NAMES])
-                yield step.line(text, ANEW, subject=f"{NAMES}{path}")
+                told = names[:MOST_NAMES]
+                line = step.line(", ".join(told), ANEW, subject=f"{NAMES}{path}")
+                yield replace(line, verbs=tuple((name, counts[name]) for name in told))
 
 
 def _names_in_code(text: str) -> Iterator[str]:
@@ -155,7 +156,6 @@ def _bare_line(line: str) -> str:
     return said[:MOST_GONE].rstrip(" {:;,")
 
 
-_COUNTED = lazy_re(r"(?P<by>[+-]\d+)(?P<name>\w+)")
 SOON = 32
 """What is proposed is begun within this many messages."""
 
@@ -169,8 +169,8 @@ class RemovedCode:
         self._names: dict[str, list[tuple[int, int, str]]] = {}
         for line in sorted(lines, key=lambda line: line.position):
             if line.subject.startswith(NAMES):
-                for found in _COUNTED.finditer(line.text):
-                    self._names.setdefault(found["name"], []).append((line.position, int(found["by"]), line.subject))
+                for name, by in line.verbs:
+                    self._names.setdefault(name, []).append((line.position, by, line.subject))
             else:
                 self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
 

@@ -512,7 +512,9 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     gone = RemovedCode(kept.get(REPLACED_CODE, ()))
     for name in ABOUT:
         kept[name] = [gone.mark_removed(line) for line in kept.get(name, ())]
-    kept[REPLACED_CODE] = _newest_by_subject(kept.get(REPLACED_CODE, ()), lambda line: f"{line.subject} {line.text}")
+    kept[REPLACED_CODE] = _newest_by_subject(
+        kept.get(REPLACED_CODE, ()), lambda line: "" if line.verbs else f"{line.subject} {line.text}"
+    )
 
     kept["dead_ends"] = _open_dead_ends(children)
     did = kept.get("operations", [])
