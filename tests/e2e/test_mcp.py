@@ -9,11 +9,11 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
@@ -24,7 +24,7 @@ from ireneo.log.message import BRIEF_HEADING, is_recalled
 
 if TYPE_CHECKING:
     # What runs it imports it: that takes a second, of each worker that only collects the tests too.
-    from mcp import Client, StdioServerParameters
+    from mcp import Client
     from mcp.types import CallToolResult
 
     from ireneo.faces.mcp import MemoryServer
@@ -44,17 +44,18 @@ TOOLS = {
 }
 
 
-def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
-    from mcp import StdioServerParameters
+def server(db: Path, project: str = "/srv/harbour") -> AbstractAsyncContextManager[Any]:
+    from mcp import StdioServerParameters, stdio_client
 
     command = [*COMMAND, "mcp", "--db", str(db), "--project", project]
-    return StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
+    place = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
+    # By default it is the standard error of when the client was imported, which a test may have replaced.
+    return stdio_client(place, errlog=sys.__stderr__ or sys.stderr)
 
 
 def test_a_server_keeps_what_it_imported_out_of_the_collectors_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Where its client is imported it keeps the standard error of that moment, which `run` has replaced.
     import_module("mcp")
     frozen = [gc.get_freeze_count()]
 
@@ -81,7 +82,7 @@ async def talking(db: Path, *projects: str, spawned: bool = False) -> AsyncItera
         clients = []
         for project in projects or ("/srv/harbour",):
             if spawned:
-                place: StdioServerParameters | MemoryServer = server(db, project)
+                place: AbstractAsyncContextManager[Any] | MemoryServer = server(db, project)
             else:
                 memory = await stack.enter_async_context(ireneo.open(db))
                 place = make_server(memory, project=project)
