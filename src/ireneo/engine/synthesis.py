@@ -364,8 +364,8 @@ FILLED_TOKENS = 10_000
 DIARY_TOKENS = 4_000
 USER_TOKENS, AGENT_TOKENS, ERROR_TOKENS, OUTPUT_TOKENS, CALL_TOKENS = 500, 350, 350, 120, 60
 """How many tokens of a message are shown, by speaker."""
-WIDER = (6, 4, 3, 2)
-"""By how much the allowance of a message is multiplied if few messages are shown."""
+WIDER = (6, 4, 3, 2, 1)
+"""Factors for the allowance of a message; the largest one that fits all of them is taken."""
 LEAST_SAID = 1.5
 """The minimum worth of a message that is shown beyond `FILLED_TOKENS`."""
 COSTLIEST = 12
@@ -376,7 +376,7 @@ MOST_LESSONS, MOST_FACTS, LEAST_WORTH = 5, 3, 3
 LOOKED_TOKENS = 800
 """The tokens of messages shown for each lesson in the second look."""
 LOOKED_TIMES = (4, 3, 2, 1.5, 1, 0.7, 0.5)
-"""Factors for the allowance of a message in the second look; the largest one that fits all of them is taken."""
+"""The same for the second look."""
 RELATED, NEIGHBOURS = 3, 2
 """The maximum numbers of messages that name the same things as a lesson but aren't cited, and of known lessons like
 it."""
@@ -512,15 +512,17 @@ def _message_allowances(material: RunMaterial) -> dict[MessageId, int]:
         if cost <= left - (0 if worth.get(name, 0.0) > LEAST_SAID else SHOWN_TOKENS - FILLED_TOKENS):
             out[name] = room
             left -= cost
-    return _widen_allowances(out, messages)
+    return _widened(out, messages, WIDER, SHOWN_TOKENS)
 
 
-def _widen_allowances(rooms: dict[MessageId, int], messages: Mapping[MessageId, Message]) -> dict[MessageId, int]:
-    """The allowances, multiplied as far as there is room."""
-    for times in WIDER:
-        if sum(min(times * room, messages[name].tokens) for name, room in rooms.items()) <= SHOWN_TOKENS:
-            return {name: times * room for name, room in rooms.items()}
-    return rooms
+def _widened(
+    rooms: Mapping[MessageId, float], messages: Mapping[MessageId, Message], factors: Sequence[float], most: int
+) -> dict[MessageId, int]:
+    """The allowances times the first of `factors` with which the messages fit, else the last."""
+    sizes = [(room, messages[name].tokens) for name, room in rooms.items()]
+    fitting = (times for times in factors if sum(min(times * room, size) for room, size in sizes) <= most)
+    times = next(fitting, factors[-1])
+    return {name: int(times * room) for name, room in rooms.items()}
 
 
 def _message_values(messages: Sequence[Message], tasks: Sequence[Task]) -> dict[MessageId, float]:
@@ -698,15 +700,9 @@ def _second_look_lines(
 ) -> str:
     """The messages in order; of long outputs only the lines that name what the lessons name."""
     rooms = {each.id: _message_allowance(each, failed=True) / 2 for each in places.values()}
-    sizes = [(rooms[each.id], each.tokens) for each in places.values()]
-    fitting = (times for times in LOOKED_TIMES if sum(min(times * room, size) for room, size in sizes) <= most)
-    times = next(fitting, LOOKED_TIMES[-1])
-    return _render_numbered(
-        dict(sorted(places.items(), key=lambda each: each[1].position)),
-        {name: int(times * room) for name, room in rooms.items()},
-        count,
-        wanted,
-    )
+    widened = _widened(rooms, {each.id: each for each in places.values()}, LOOKED_TIMES, most)
+    ordered = dict(sorted(places.items(), key=lambda each: each[1].position))
+    return _render_numbered(ordered, widened, count, wanted)
 
 
 def _apply_second_look(

@@ -185,19 +185,8 @@ def advice(
     telling.sort(key=lambda each: (not each.ruling, each.remembered, -each.runs, each.last, each.lesson))
     if not telling:
         return None
-    trap = telling[0]
-    return GuardAdvice(
-        trap=trap.said,
-        way_out=trap.way_out,
-        why=trap.why,
-        seen=trap.seen,
-        runs=trap.runs,
-        of=trap.of,
-        last=trap.last,
-        lesson=trap.lesson,
-        ruling=trap.ruling,
-        remembered=trap.remembered,
-    )
+    shown = {name: getattr(telling[0], name) for name in GuardAdvice.__struct_fields__ if name != "trap"}
+    return GuardAdvice(trap=telling[0].said, **shown)
 
 
 def _applies(trap: Trap, project: str | None) -> bool:

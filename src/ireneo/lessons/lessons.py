@@ -6,7 +6,7 @@ learned from makes no difference. Only a claim that would save a later run somet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -211,8 +211,9 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     text = known.drawn or known.text if known and not better else lesson_text(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = success_rate([each for each in claim if each.held]) >= SURE_FROM
+    names = _names_of(known) if known else _new_names(best)
     pieces = [
-        _lesson_draft(each, known or _new_identity(best), text, now, against)
+        _lesson_draft(each, names, text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE and not is_ruling(each.cue)) or each.held
@@ -229,7 +230,7 @@ def withdrawals(record: Record, observations: Sequence[Observation], now: dateti
     have = {each.session for each in record.evidence if each.against}
     here = projects_of(record)
     return [
-        _lesson_draft(each, record, record.text, now, True)
+        _lesson_draft(each, _names_of(record), record.text, now, True)
         for each in sorted(observations, key=lambda one: (one.at or now, one.session))
         if each.at is not None and each.session not in have
         if (each.project in here or not (each.project and here))
@@ -401,13 +402,23 @@ def _merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
 
 
 ASKED_CHECKS = f"{ASKED}checks"
-_RUN_TOO = lazy_re(r"Before it is done, run (?P<failing>`[^`]+`) too, not only (?P<passing>`[^`]+`)\.")
+_RUN_TOO = lazy_re(r"Before it is done, run `.+` too, not only (?P<passing>`[^`]+`)\.")
+_IN_TICKS = lazy_re(r"`[^`]+`")
 
 
 def _merge_checks(records: Sequence[Record]) -> list[Record]:
     """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
-    groups = _group_by_subject(sorted(records, key=lambda each: (-len(each.sessions), each.id)), _passing_tests)
-    told = [_merge_check_group(group) if len(group) > 1 else group[0] for group in groups]
+    told: list[Record] = []
+    for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
+        found = _passing_tests(each)
+        here = projects_of(each)
+        for at, other in enumerate(told):
+            there = projects_of(other)
+            if found and found == _passing_tests(other) and (here & there or here == there):
+                told[at] = _with_check(other, each)
+                break
+        else:
+            told.append(each)
     checked = [projects_of(each) for each in told if each.cue.startswith(PASSES)]
     # A user's request for the checks only says which checks to run.
     return [
@@ -419,28 +430,18 @@ def _merge_checks(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _group_by_subject(records: Iterable[Record], about: Callable[[Record], str]) -> list[list[Record]]:
-    """Lessons about the same of one project in one group; one that is about nothing is alone."""
-    groups: list[list[Record]] = []
-    for each in records:
-        here = projects_of(each)
-        same = [group for group in groups if about(each) and about(each) == about(group[0])]
-        group = next((group for group in same if here & projects_of(group[0]) or here == projects_of(group[0])), None)
-        groups.append([each]) if group is None else group.append(each)
-    return groups
-
-
 def _passing_tests(record: Record) -> str:
     """The tests that pass where another check fails; empty for other lessons, and for one that the user kept."""
     found = _RUN_TOO.fullmatch(record.text) if record.cue.startswith(PASSES) else None
     return found["passing"] if found and not is_confirmed_by_user(record) else ""
 
 
-def _merge_check_group(group: Sequence[Record]) -> Record:
-    failing = [found["failing"] for each in group if (found := _RUN_TOO.fullmatch(each.text))]
-    several = f"{', '.join(failing[:-1])} and {failing[-1]}"
-    text = f"Before it is done, run {several} too, not only {_passing_tests(group[0])}."
-    return replace(_with_evidence(group[0], group[1:]), text=text)
+def _with_check(record: Record, other: Record) -> Record:
+    """A lesson about checks that also names the check of another one."""
+    checks = [check for each in (record, other) for check in _IN_TICKS.findall(each.text)[:-1]]
+    several = f"{', '.join(checks[:-1])} and {checks[-1]}"
+    text = f"Before it is done, run {several} too, not only {_passing_tests(record)}."
+    return replace(_with_evidence(record, [other]), text=text)
 
 
 def _with_evidence(record: Record, others: Sequence[Record]) -> Record:
@@ -471,52 +472,41 @@ def lesson_text(seen: Observation) -> str:
     return f"{seen.text} {seen.limits}".strip()
 
 
-class _LessonIdentity(Struct, frozen=True, kw_only=True):
+_NAMES = ("subject", "attribute", "value", "task_type", "name", "signature")
+
+
+def _names_of(record: Record) -> dict[str, str]:
+    return {name: getattr(record, name) for name in _NAMES}
+
+
+def _new_names(seen: Observation) -> dict[str, str]:
     """The names under which a lesson is stored: those of its first text, whatever its text becomes later."""
-
-    subject: str = ""
-    attribute: str = ""
-    value: str = ""
-    task_type: str = ""
-    name: str = ""
-    signature: str = ""
-
-
-def _new_identity(seen: Observation) -> _LessonIdentity:
     if seen.category == "factual":
-        return _LessonIdentity(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
+        return {name: seen.conditions.get(name, "") for name in _OF_A_FACT}
     if seen.category == "failure":
-        return _LessonIdentity(signature=describe_claim(seen.cue))
+        return {"signature": describe_claim(seen.cue)}
     if is_ruling(seen.cue):
-        return _LessonIdentity(name=describe_ruling(seen.cue))
-    return _LessonIdentity(task_type=seen.task_type, name=describe_claim(seen.cue))
+        return {"name": describe_ruling(seen.cue)}
+    return {"task_type": seen.task_type, "name": describe_claim(seen.cue)}
 
 
-def _lesson_draft(
-    seen: Observation, names: Record | _LessonIdentity, text: str, now: datetime, against: bool
-) -> MemoryDraft:
+def _lesson_draft(seen: Observation, names: Mapping[str, str], text: str, now: datetime, against: bool) -> MemoryDraft:
     conditions = {**seen.conditions, **({"project": seen.project} if seen.project else {})}
-    kind = KIND[seen.category]
-    return MemoryDraft(
+    draft = MemoryDraft(
         text=text,
-        kind=kind,
+        kind=KIND[seen.category],
         at=seen.at or now,
         recorded=now,
         origin="run",
         trust=TRUST["run"],
         confidence=round(success_rate([seen]), 3),
-        subject=names.subject,
-        attribute=names.attribute,
-        value=names.value,
-        task_type=names.task_type,
-        name=names.name,
-        signature=names.signature,
         cue=seen.cue,
         conditions={name: value for name, value in conditions.items() if name not in _OF_ITS_EVIDENCE},
         against=against,
         session=seen.session,
         messages=seen.against if against and seen.against else seen.sources,
     )
+    return replace(draft, **names)
 
 
 LATEST = 2
