@@ -58,20 +58,24 @@ LINTED = [
 ]
 
 
-def test_an_entry_tells_approaches_with_outcomes_what_worked_what_failed_and_the_pattern() -> None:
+def test_an_entry_tells_what_worked_and_what_failed_with_what_decided_it() -> None:
     entry = told(LINTED)
     assert entry.goal == "Make the linter happy with the row reader"
-    assert [line.text for line in entry.attempted] == [
-        "editing `rows.py`, then `make lint` — failed ×2",
-        "editing `cells.py`, then `make lint` — passed",
-    ]
-    assert [line.text for line in entry.worked] == ["`make lint` passed in the end."]
+    assert [line.text for line in entry.worked] == ["editing `rows.py` and `cells.py`; `make lint` passed in the end."]
     assert [line.text for line in entry.failed] == [
         "`make lint` failed 2 times: “src/rows.py:7:3: error: missing return statement”; "
         "it passed after editing `cells.py`."
     ]
     assert entry.pattern == ""
     assert entry.author == "structure"
+
+
+def test_a_change_is_said_to_work_only_where_no_check_of_it_failed() -> None:
+    unread = run("bin/rows", "Exit code 1\nError: rows.csv is empty", failed=True)
+    changed = edit("src/rows.py", "a = 1", "a = 2")
+    assert [line.text for line in told(unread, changed).worked] == ["editing `rows.py`, not checked."]
+    linted = run("make lint", "Exit code 1\nsrc/rows.py:7:3: error: missing return statement", failed=True)
+    assert told(unread, changed, linted).worked == ()
 
 
 def test_every_line_names_messages_that_show_it() -> None:
@@ -169,7 +173,6 @@ def test_what_an_agent_wrote_leads_and_the_structure_fills_what_it_left_open() -
     assert entry.author == "agent"
     assert [line.text for line in entry.worked] == ["splitting the reader"]
     assert entry.pattern == "The linter wants small functions."
-    assert [line.text.partition(" — ")[2] for line in entry.attempted] == ["failed ×2", "passed"]
     assert len(entry.failed) == 1
 
 

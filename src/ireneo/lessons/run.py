@@ -272,7 +272,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     last: MessageId
     """The last message of the task."""
     attempted: tuple[DiaryLine, ...] = ()
-    """The approaches in order, each with its outcome."""
+    """What was tried, in the agent's words."""
     worked: tuple[DiaryLine, ...] = ()
     failed: tuple[DiaryLine, ...] = ()
     pattern: str = ""

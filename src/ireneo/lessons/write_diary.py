@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -116,7 +115,7 @@ def explanation_of(task: Task, attempt: Attempt) -> AgentReason | None:
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-Section = Literal["attempted", "worked", "failed", "plain"]
+Section = Literal["worked", "failed", "plain"]
 """The section of a line; "plain" is the single line of a task in which nothing failed."""
 
 DEAD_END = 8.0
@@ -130,13 +129,8 @@ UNSAID = 3.0
 HELD = 5.0
 RECURRED = 1.5
 """Added to a failure for each repetition."""
-TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "worked": 2.0, "open": 1.0}
-"""The worth of an approach by its outcome; an approach that worked after another had failed is worth more."""
-TRIED_AFTER_ALL = 4.5
 PLAIN = 3.0
 """The worth of the line of a task in which nothing failed."""
-_WORDS = {"undone": "taken back", "abandoned": "failed, not tried again", "replaced": "failed, replaced"}
-"""Outcomes in words, in the list of approaches."""
 LEAST_WORTH = 3.0
 """A plain line worth less than this is left out if the diary has any other line."""
 _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
@@ -155,13 +149,10 @@ def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate
     """All possible lines of `task`, in their order, with at most `error` characters of each error."""
     telling_ones = list(filter(_is_worth_listing, task.attempts))
     failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in telling_ones)
-    if not failures:
-        return [each for each in (_summary_line(task),) if each is not None]
-    found = [*_approach_lines(task), *_success_lines(task), *_failure_lines(task, error)]
-    # Equal lines are kept once, except in the ordered list of approaches.
-    once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
-    kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
-    return [each for each in kept if not has_instruction(each.line.text)]
+    told = _failure_lines(task, error) if failures else ()
+    # Equal lines are kept once.
+    once = {each.line.text: each for each in (*_summary_lines(task, failures), *told)}
+    return [each for each in once.values() if not has_instruction(each.line.text)]
 
 
 def _is_worth_listing(attempt: Attempt) -> bool:
@@ -170,62 +161,32 @@ def _is_worth_listing(attempt: Attempt) -> bool:
     return not looked or attempt.step.action.shell
 
 
-def _summary_line(task: Task) -> DiaryCandidate | None:
-    """The line of a task in which nothing failed: what was changed, and what passed."""
-    changed = [step for attempt in task.attempts for step in attempt.steps if _is_change(step)]
+def _summary_lines(task: Task, failures: bool) -> Iterator[DiaryCandidate]:
+    """What was changed and what passed in the end; where nothing failed, this is the only line of a task."""
+    kept = (attempt for attempt in task.attempts if attempt.outcome != "undone")
+    changed = [step for attempt in kept for step in attempt.steps if _is_change(step)]
     held = _passing_checks(task)
     done = {describe_call(attempt.step): attempt.step for attempt in task.attempts if attempt.outcome == "worked"}
-    used = list(done.values())[-2:]
-    if changed:
-        text = describe_changes(changed) + (f"; {_join_calls(held)} passed" if held else "")
+    used = [] if failures else list(done.values())[-2:]
+    if failures and not held and any(step.action.kind == "check" for step in task.steps):
+        return  # Nothing shows that it worked.
+    if changed or held:
+        unchecked = ", not checked" if failures and not held else ""
+        passed = f"{_join_calls(held)} passed{' in the end' if failures else ''}" if held else ""
+        text = "; ".join(filter(None, (describe_changes(changed) + unchecked if changed else "", passed)))
     elif used:
         text = f"{_join_calls(used)} worked"
     else:
-        return None
-    worth = (PLAIN if changed and held else 1.0) + _cost_weight(task.cost.tokens)
-    line = _line(f"{text}.", [*changes_to_describe(changed), *held] if changed else used)
-    return None if has_instruction(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
-
-
-def _approach_lines(task: Task) -> Iterator[DiaryCandidate]:
-    """The approaches in order, with outcomes; repetitions are counted, and passed checks combined."""
-    troubled = False
-    told = filter(_is_worth_listing, task.attempts)
-    tried = [each for each in told if each.changed or each.outcome != "worked" or each.step.action.kind != "save"]
-    for (text, passed), group in groupby(tried, key=_merge_key):
-        attempts = list(group)
-        first, times = attempts[0], sum(attempt.times for attempt in attempts)
-        worth = TRIED[first.outcome]
-        if first.outcome == "worked" and troubled and (first.changed or passed):
-            worth = TRIED_AFTER_ALL
-        troubled = first.outcome not in ("worked", "open")
-        shown = [*changes_to_describe(first.changed), first.step, attempts[-1].step]
-        if passed:
-            shown = list({describe_call(attempt.step): attempt.step for attempt in attempts}.values())
-            text = f"{_join_calls(shown[:2])}{' and others' if len(shown) > 2 else ''} — passed"
-        elif times > 1:
-            text = f"{text} ×{times}"
-        yield DiaryCandidate(section="attempted", line=_line(text, shown[:4]), worth=worth)
-
-
-def _merge_key(attempt: Attempt) -> tuple[str, bool]:
-    if attempt.outcome == "worked" and attempt.step.action.kind == "check" and not attempt.changed:
-        return "", True
-    return f"{_approach(attempt)} — {_outcome(attempt)}", False
+        return
+    line = _line(f"{text}.", [*changes_to_describe(changed), *held] if changed or held else used)
+    worth = HELD if failures else (PLAIN if changed and held else 1.0) + _cost_weight(task.cost.tokens)
+    yield DiaryCandidate(section="worked" if failures else "plain", line=line, worth=worth)
 
 
 def _approach(attempt: Attempt) -> str:
     if attempt.changed and not _is_change(attempt.step):
         return f"{describe_changes(attempt.changed)}, then {describe_call(attempt.step)}"
     return describe_changes(attempt.steps) if attempt.changed else describe_call(attempt.step)
-
-
-def _outcome(attempt: Attempt) -> str:
-    if attempt.outcome == "open":
-        return "failed, and was left so" if attempt.step.failed else "not checked"
-    if attempt.outcome == "worked":
-        return "passed" if attempt.step.action.kind == "check" else "worked"
-    return _WORDS.get(attempt.outcome, "failed")
 
 
 def _failure_lines(task: Task, error: int) -> Iterator[DiaryCandidate]:
@@ -281,13 +242,6 @@ def _reverted_line(attempt: Attempt, error: int) -> DiaryCandidate:
         text += error_quoted(attempt.step, error)
     worth = UNDONE + _cost_weight(attempt.cost.tokens)
     return DiaryCandidate(section="failed", line=_line(f"{text}.", steps), worth=worth)
-
-
-def _success_lines(task: Task) -> Iterator[DiaryCandidate]:
-    """The checks that passed in the end; remedies are shown with the failures."""
-    held = _passing_checks(task)
-    if held:
-        yield DiaryCandidate(section="worked", line=_line(f"{_join_calls(held)} passed in the end.", held), worth=HELD)
 
 
 def _describe_success(attempt: Attempt) -> str:
@@ -480,7 +434,7 @@ def write_diary(
     """The diary of a run with these `tasks`: an entry for each task with something to say, in order.
 
     What its agent has `written` comes first, whatever it costs. Other sections are filled within the allowance: dead
-    ends and their remedies first, then what worked, then the approaches in order, then the tasks without failures.
+    ends and their remedies first, then what worked, then the tasks without failures.
     """
     room = allowance(sum(message.tokens for message in material.messages))
     frames = _empty_entries(material, tasks, room, written)
@@ -492,17 +446,11 @@ def write_diary(
     told = [(place, at, each) for place, lines in enumerate(offered) for at, each in enumerate(lines)]
     ranked = sorted(told, key=lambda found: (-found[2].worth, found[0], found[1]))
     for found in ranked:
-        if found[2].section not in ("attempted", "plain"):
-            chooser.take([found])
-    for place in dict.fromkeys(place for place, _, _ in ranked):
-        tried = [found for found in told if found[0] == place and found[2].section == "attempted"]
-        # The whole list, or only the important steps of a long one; a single step is not informative.
-        telling = [found for found in tried if found[2].worth >= TRIED_AFTER_ALL]
-        if len(tried) > 1 and not chooser.take(tried) and len(telling) > 1:
-            chooser.take(telling)
+        if found[2].section != "plain":
+            chooser.take(found)
     for found in ranked:
         if found[2].section == "plain" and (found[2].worth >= LEAST_WORTH or not chooser.chosen):
-            chooser.take([found])
+            chooser.take(found)
     return chooser.entries()
 
 
@@ -517,19 +465,15 @@ class _LineSelector:
         self._spent = count(render_diary([frame for frame in frames if frame.author == "agent"]))
         self._room = max(room, self._spent)
 
-    def take(self, found: Sequence[_Found]) -> bool:
-        """Take all of these lines of one task, or none if there is no room; unsupported ones are left out."""
-        opened = {place for place, _, _ in self.chosen}
-        cost = sum(self._count(each.line.text) + LINE_TOKENS for _, _, each in found)
-        opening = {place for place, _, _ in found if self._frames[place].author != "agent"} - opened
-        cost += sum(self._count(self._frames[place].goal) + LINE_TOKENS for place in opening)
-        if self._spent + cost > self._room:
-            return False
-        grounded = [each for each in found if self._is_supported(each[2].line)]
-        if grounded:
-            self.chosen.extend(grounded)
+    def take(self, found: _Found) -> None:
+        """Take a line if there is room, unless it is unsupported."""
+        place, _, each = found
+        cost = self._count(each.line.text) + LINE_TOKENS
+        if self._frames[place].author != "agent" and place not in {one for one, _, _ in self.chosen}:
+            cost += self._count(self._frames[place].goal) + LINE_TOKENS
+        if self._spent + cost <= self._room and self._is_supported(each.line):
+            self.chosen.append(found)
             self._spent += cost
-        return True
 
     def entries(self) -> tuple[DiaryEntry, ...]:
         """The entries of the chosen lines; the least valuable are dropped if headings leave no room."""
@@ -560,7 +504,6 @@ def _filled_entry(frame: DiaryEntry, lines: Sequence[DiaryCandidate]) -> DiaryEn
 
     return replace(
         frame,
-        attempted=frame.attempted + lines_in("attempted"),
         worked=frame.worked + lines_in("worked", "plain"),
         failed=frame.failed + lines_in("failed"),
     )
@@ -596,7 +539,6 @@ def _lines_for_empty_sections(lines: Sequence[DiaryCandidate], frame: DiaryEntry
     if frame.author != "agent":
         return list(lines)
     said: dict[Section, bool] = {
-        "attempted": bool(frame.attempted),
         "worked": bool(frame.worked),
         "failed": bool(frame.failed),
         "plain": True,
