@@ -491,12 +491,10 @@ def _group_attempts(done: Sequence[Step]) -> list[_OpenAttempt]:
             last.places.append(last.place)
             last.place, last.times = place, last.times + 1
             continue
-        tries = kind == "check" or (
-            kind in ("run", "use", "save") and _names_changed_file(step, [done[at] for at in changes])
-        )
+        tries = kind == "check" or (kind == "save" and not step.failed)
         if not (bad or tries or kind in ("save", "use") or action_key(step) in failed_before):
             continue
-        tested = changes if tries or (kind == "save" and not step.failed) else []
+        tested = changes if tries else []
         last = _OpenAttempt(place=place, changed=list(tested), places=[])
         if tested:
             changes = []
@@ -516,12 +514,6 @@ def _is_no_attempt(step: Step) -> bool:
         return bool(_TIDIES.search(step.command))
     handed_on = step.failed and step.call.name.lower() in ("task", "agent")
     return bool(_NOTES.match(step.call.name)) and not handed_on
-
-
-def _names_changed_file(step: Step, changes: Sequence[Step]) -> bool:
-    """Whether a command names a file that was changed before it."""
-    command = step.command
-    return any(change.action.subject.rsplit("/", 1)[-1] in command for change in changes)
 
 
 def _reverted_changes(done: Sequence[Step]) -> dict[int, int]:
