@@ -96,7 +96,7 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(mem
     better = await memory.update(plain.id[:9], text="The western gate squeaks.")
     (before,) = await memory.get([plain.id])
     assert (before.state, better.state) == ("retired", "active")
-    assert "Now it is put so: The western gate squeaks" in before.reason
+    assert before.reason.startswith("It was put in other words: The western gate squeaks")
     assert await texts(memory, text="squeaks") == ["The western gate squeaks."]
     event = (await memory.remember("We sailed to Rost.", kind="episodic", at=MAY)).record
     assert (await memory.update(event.id, text="We sailed to Røst.")).at == MAY
@@ -153,15 +153,19 @@ async def test_memories_that_say_the_same_become_one(memory: ireneo.Memory) -> N
     assert set(ids) <= set(joined.sources)
     (gone,) = await memory.get([two.id])
     assert gone.state == "retired"
-    assert "which took in what speaks for it" in gone.reason
+    assert gone.reason.startswith("It was merged into m_")
     (still,) = await memory.get([drawn.id])
     assert (still.stale, still.evidence[0].memories) == ("", (one.id,))
     assert await texts(memory, text="Oslo") == ["Ana lives in Oslo."]
     other = (await memory.remember("Ana was late.", kind="episodic")).record
+    cat = (await memory.remember("Ana has a cat, Oslo.")).record
+    steps = (await memory.remember("To reach Oslo, Ana takes the ferry.", kind="procedural", name="ferry")).record
     for ids_, sentence in (
         ([one.id], "Name at least two different memories"),
         ([one.id, one.id], "Name at least two different memories"),
-        ([one.id, other.id], "they are of different kinds"),
+        ([one.id, other.id], "says nothing of “Oslo”"),
+        ([one.id, cat.id], "they are about different things"),
+        ([one.id, steps.id], "they are of different kinds"),
     ):
         with pytest.raises(BadInput, match=sentence):
             await memory.merge(ids_)
@@ -170,6 +174,25 @@ async def test_memories_that_say_the_same_become_one(memory: ireneo.Memory) -> N
     third = (await memory.remember("Ana's home is Oslo, Norway.", value="Oslo, Norway")).record
     worded = await memory.merge([one.id, third.id], text="Ana lives in Oslo in Norway.")
     assert worded.text == "Ana lives in Oslo in Norway."
+
+
+async def test_a_fact_takes_in_what_was_told_of_it_and_an_event_keeps_its_day(memory: ireneo.Memory) -> None:
+    event = (await memory.remember("Ana sold her flat in Oslo.", kind="episodic", at=MAY)).record
+    fact = (await memory.remember("Ana lives in Oslo.", at=MAY - timedelta(days=9))).record
+    assert (await memory.merge([event.id, fact.id])).id == fact.id
+    (back,) = await memory.restore([event.id])
+    assert (back.state, back.at) == ("active", MAY)
+    again = (await memory.remember("The flat in Oslo was sold by Ana.", kind="episodic", at=MAY - timedelta(9))).record
+    assert (await memory.merge([event.id, again.id])).at == MAY
+    assert len(await memory.memories(kind="episodic")) == 1
+
+
+async def test_new_words_are_kept_where_another_memory_has_the_value(memory: ireneo.Memory) -> None:
+    told = (await memory.remember("Ana lives in a flat.", at=MAY)).record
+    moved = await memory.update(told.id, value="Bergen")
+    assert (moved.text, moved.attribute) == ("Ana lives in Bergen.", "home")
+    assert (await memory.update(told.id, text="Ana lives in Bergen, Norway.")).id == moved.id
+    assert await texts(memory, text="Bergen") == ["Ana lives in Bergen, Norway."]
 
 
 async def test_deleting_forgets_and_offers_the_source(memory: ireneo.Memory) -> None:

@@ -56,8 +56,17 @@ async def test_who_says_without_a_subject_where_they_moved_lives_there() -> None
     assert not any("lives" in each for each in await told("The plumber rang. Moved to Friday."))
 
 
-async def test_what_has_ended_is_not_restored_from_the_archive() -> None:
+async def test_what_was_ended_by_mistake_holds_again_without_a_gap_and_what_was_replaced_does_not() -> None:
     async with ireneo.open(":memory:") as memory:
+        wife = (await memory.remember("My wife Odile is a nurse.", at=AT)).record
+        await memory.remember("Odile and I have split up.", at=AT + timedelta(weeks=2))
+        ended = await memory.memories(state="retired")
+        back = await memory.restore([each.id for each in ended])
+        assert wife.state == "active"
+        assert {each.state for each in back} == {"active"}
+        assert all(each.against == () for each in await memory.recall("my wife", kind="semantic"))
+        (partner,) = await memory.history("user", "partner")
+        assert (partner.period.start, partner.period.end) == (AT, None)
         first = await memory.remember("I live in Hove.", at=AT)
         await memory.remember("I live in Hull.", at=AT + timedelta(weeks=3))
         with pytest.raises(BadInput, match="not in the archive but superseded"):

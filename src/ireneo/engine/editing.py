@@ -30,12 +30,29 @@ from ireneo.engine.scope import (
     stated_project,
 )
 from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.language.files import any_of, topic
+from ireneo.language.topics import Words
 from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey
-from ireneo.memories.exchange import evidence_draft, objection_draft
+from ireneo.memories.exchange import objection_draft
 from ireneo.memories.index import label_term
 from ireneo.memories.intake import MemoryDetails, check_labels, memory_draft
-from ireneo.memories.record import Kind, MemoryChange, MemoryId, Record, Source, State, one_line, supporting
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import (
+    MERGED,
+    REWORDED,
+    Kind,
+    MemoryChange,
+    MemoryId,
+    Record,
+    Source,
+    State,
+    one_line,
+    slot,
+    supporting,
+    with_evidence,
+)
+from ireneo.memories.wording import distinctive_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -49,6 +66,8 @@ MOST_SOURCES = 32
 STATES: tuple[State, ...] = get_args(State)
 ListedState: TypeAlias = State | Literal["archived", "any"]
 _STANDING: tuple[State, ...] = ("active", "disputed")
+_TOLD: frozenset[Kind] = frozenset({"episodic", "semantic"})
+"""The kinds of which one may say what the other says."""
 
 
 class MemoryPage(tuple[Record, ...]):
@@ -242,14 +261,17 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     sources = dict.fromkeys(name for piece in supporting(record) for name in piece.messages)
     word = replace(memory_draft(text, details, now), messages=tuple(sources)[-MOST_SOURCES:])
     done = settle_drafts(tx, space, drafts_per_project(tx, space, record, word), judged=True)[-1].record
-    if done.id == record.id:
-        change = MemoryChange(at=now, origin=origin, text=record.text)
-        done = replace(done, text=word.text, changes=(*done.changes, change)) if word.text != record.text else done
+    if word.text != done.text:
+        # Another memory may have had the same value, in other words.
+        done = replace(
+            done, text=word.text, changes=(*done.changes, MemoryChange(at=now, origin=origin, text=done.text))
+        )
         tx.memories.put(space, [done])
+    if done.id == record.id:
         return done
     old = _reload(tx, space, record)
     if old.state in _STANDING:
-        said = objection_draft(old, now, origin=origin, why=f"Now it is put so: {one_line(word.text)}")
+        said = objection_draft(old, now, origin=origin, why=f"{REWORDED} {one_line(word.text)}")
         settle_drafts(tx, space, drafts_per_project(tx, space, old, said), judged=True)
     return done
 
@@ -258,7 +280,10 @@ def _with_value(record: Record, value: str) -> str:
     """Replace the value in a memory's words, which would otherwise still contain the old one."""
     if not (value and record.value) or value.casefold() in record.text.casefold():
         return record.text
-    return re.sub(rf"(?<!\w){re.escape(record.value)}(?!\w)", lambda _: value, record.text, flags=re.IGNORECASE)
+    # A name has no article: "lives in a flat", and "lives in Hull".
+    article = rf"(?:(?<!\w){any_of(topic(Words).articles)}\s+)?" if value[:1].isupper() else ""
+    said = rf"{article}(?<!\w){re.escape(record.value)}(?!\w)"
+    return re.sub(said, lambda _: value, record.text, flags=re.IGNORECASE)
 
 
 async def merge(
@@ -273,15 +298,30 @@ async def merge(
         if len(set(ids)) != len(found) or len(found) < 2:
             _all_changeable(tx, space, ids, origin)
             raise BadInput("Name at least two different memories; the first is the one that stays.")
-        stays, *others = _all_changeable(tx, space, ids, origin)
+        # A fact takes in what was told of it; the day of an event fits nothing else.
+        stays, *others = sorted(_all_changeable(tx, space, ids, origin), key=lambda each: not KINDS[each.kind].lasts)
         for each in others:
-            if each.kind != stays.kind or each.cue or stays.cue:
-                why = "lessons are merged by learning" if each.cue or stays.cue else "they are of different kinds"
+            if why := _reason_against_merging(stays, each):
                 raise BadInput(f"{short(stays.id)} and {short(each.id)} can't be one memory: {why}.")
         return _merge_records(tx, space, stays, others, now, origin)
 
     record = await resources.store.write(settle)
     return await update(resources, space, record.id, MemoryEdit(text=text), origin) if text else record
+
+
+def _reason_against_merging(one: Record, other: Record) -> str:
+    """The reason why two memories can't say the same; empty if they may."""
+    if one.cue or other.cue:
+        return "lessons are merged by learning"
+    if one.kind != other.kind and not {one.kind, other.kind} <= _TOLD:
+        return "they are of different kinds"
+    facts = [each for each in (one, other) if each.attribute]
+    if len(facts) == 2 and slot(one.subject, one.attribute) != slot(other.subject, other.attribute):
+        return "they are about different things"
+    fact, said = (other, one) if facts == [other] else (one, other)
+    if distinctive_words(fact.value or fact.text).isdisjoint(distinctive_words(said.text)):
+        return f"{short(said.id)} says nothing of “{one_line(fact.value or fact.text)}”"
+    return ""
 
 
 def _all_changeable(tx: Transaction, space: str, ids: Sequence[str], origin: Source) -> list[Record]:
@@ -291,10 +331,17 @@ def _all_changeable(tx: Transaction, space: str, ids: Sequence[str], origin: Sou
 def _merge_records(
     tx: Transaction, space: str, stays: Record, others: Sequence[Record], now: datetime, origin: Source
 ) -> Record:
+    kind = KINDS[stays.kind]
+    evidence = stays.evidence
     for each in others:
         told = zip(each.evidence, each.projects, strict=True)
-        pieces = [replace(piece, project=project, labels=each.labels) for piece, project in told if not piece.against]
-        settle_drafts(tx, space, [evidence_draft(stays, piece) for piece in pieces], judged=True)
+        for piece, project in [one for one in told if not one[0].against]:
+            # An event keeps its day.
+            at = piece.at if kind.lasts else stays.at
+            evidence, _ = with_evidence(evidence, replace(piece, at=at, project=project, labels=each.labels))
+    taken = replace(stays, evidence=evidence, seen=stays.seen + sum(each.seen for each in others))
+    known = {each.id: each for each in tx.memories.of_key(space, stays.kind, stays.key)} | {stays.id: taken}
+    tx.memories.put(space, kind.settle(list(known.values())))
     joined = _reload(tx, space, stays)
     every = (joined, *others)
     joined = replace(
@@ -318,7 +365,7 @@ def _merge_records(
     tx.memories.put(space, [joined])
     gone = {each.id for each in others}
     tx.memories.put(space, [_replace_merged(each, gone, joined.id) for each in tx.memories.citing(space, sorted(gone))])
-    why = f"It says the same as {short(joined.id)}, which took in what speaks for it."
+    why = f"{MERGED} {short(joined.id)}"
     for each in others:
         # Dated at its oldest evidence, so that it was never true: the remaining memory has its dates.
         word = replace(objection_draft(each, now, origin=origin, why=why), at=min(piece.at for piece in each.evidence))

@@ -543,8 +543,9 @@ class Memory:
     async def merge(self, ids: Sequence[str], *, text: str | None = None, origin: Source = "user") -> Record:
         """Merge memories that say the same into the first of them, reworded as `text` if that is given.
 
-        The first memory gets the evidence and the labels of all, and the others are retired and point to it. Raises
-        MemoryNotFound, and BadInput for memories of different kinds and for lessons.
+        The first memory (a fact before an event) gets the evidence and the labels of all, and the others are retired
+        and name it; `restore` brings them back. Raises MemoryNotFound, and BadInput for memories that can't say the
+        same and for lessons.
         """
         return await merge(self._resources, self.space, ids, text, origin)
 
@@ -722,7 +723,10 @@ class Memory:
         return await archive(self._resources, self.space, keep)
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
-        """Take memories out of the archive. Raises NotFound, and BadInput for one that isn't there because it ended."""
+        """Take memories out of the archive, and let those be true again that were merged or ended by mistake.
+
+        Raises NotFound, and BadInput for one that another value replaced.
+        """
         return await self._store.write(restore, self._resources, self.space, ids)
 
     async def forget(

@@ -26,6 +26,7 @@ from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change, without_ended
+from ireneo.memories.exchange import evidence_draft
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
@@ -630,18 +631,26 @@ def has_faded(record: Record, now: datetime) -> bool:
 
 
 def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
-    """Take memories out of the archive; ids may be shortened. Raises MemoryNotFound, and BadInput for one that ended.
+    """Take memories out of the archive, and let those be true again that were ended; ids may be shortened.
 
-    This is recorded as a use, so that they don't fade again at once.
+    This is recorded as a use, so that they don't fade again at once. Raises MemoryNotFound, and BadInput for one that
+    another value replaced.
     """
     found = memories_of_ids(tx, space, ids)
-    for each in found:
-        if not each.archived and not each.holds:
+    tx.memories.put(space, [replace(each, archived=False, archived_at=None, archived_why="") for each in found])
+    ended = [each for each in found if each.state == "retired" and not each.archived]
+    settle_drafts(tx, space, [_revival(each, resources.clock.now()) for each in ended], judged=True)
+    for each in tx.memories.get(space, [each.id for each in found if not each.archived]):
+        if not each.holds:
             wanted = "`remember` its words again if they hold"
-            raise BadInput(f"Memory {each.id} is not in the archive but {each.state}: something ended it; {wanted}.")
-    out = [replace(each, archived=False, archived_at=None, archived_why="") for each in found]
-    tx.memories.put(space, out)
-    return record_use(tx, resources, space, [each.id for each in out])
+            raise BadInput(f"Memory {each.id} is not in the archive but {each.state}: something replaced it; {wanted}.")
+    return record_use(tx, resources, space, [each.id for each in found])
+
+
+def _revival(record: Record, now: datetime) -> MemoryDraft:
+    """The user's word that a memory did not end when it was said to."""
+    last = max(each.until or each.at for each in record.evidence if each.against)
+    return evidence_draft(record, Evidence(at=last, recorded=now))
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:

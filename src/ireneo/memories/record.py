@@ -390,6 +390,8 @@ def objection_reason(piece: Evidence) -> str:
 
 DROPPED = "It was dropped in a review."
 """Replaces the reason if somebody dropped a lesson without one; nobody's words."""
+MERGED, REWORDED = "It was merged into", "It was put in other words:"
+"""How reasons begin that are nobody's words either."""
 
 
 def objection_sentence(piece: Evidence, what: str = "that it is not so") -> str:
@@ -397,6 +399,8 @@ def objection_sentence(piece: Evidence, what: str = "that it is not so") -> str:
     if objection_reason(piece) == DROPPED:
         return f"{_WHO[piece.origin]} dropped it on {format_day(piece.recorded)}."
     why = one_line(objection_reason(piece)).rstrip(".")
+    if why.startswith((MERGED, REWORDED)):
+        return f"{why} ({format_day(piece.recorded)})."
     said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
     # It was said in a message that was read later, which has its own time. A review names messages too, but is no
     # later.
@@ -405,9 +409,11 @@ def objection_sentence(piece: Evidence, what: str = "that it is not so") -> str:
 
 
 def objections(record: Record) -> tuple[str, ...]:
-    """The objections to a memory, by whom, when and why, in sentences, the newest first."""
-    told = sorted((piece for piece in record.evidence if objection_reason(piece)), key=lambda piece: piece.recorded)
-    return tuple(dict.fromkeys(objection_sentence(piece) for piece in reversed(told)))
+    """The objections to a memory that nobody overruled, by whom, when and why, in sentences, the newest first."""
+    last = max((each.recorded for each in supporting(record) if each.origin == "user"), default=record.recorded)
+    told = [piece for piece in record.evidence if objection_reason(piece) and piece.recorded >= last]
+    told.sort(key=lambda piece: piece.recorded, reverse=True)
+    return tuple(dict.fromkeys(map(objection_sentence, told)))
 
 
 def known_until(record: Record, moment: datetime) -> Record | None:
