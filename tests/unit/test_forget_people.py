@@ -30,7 +30,7 @@ ABOUT_HER = (
     "Schön.",
     "Meine Schwester rudert am Montag.",
 )
-SPEAK = {1, 2, 3, 4, 6, 8, 10, 11, 12, 14, 16}
+SPEAK = {1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 14, 16}
 """Those that speak of her and don't name her."""
 NOT_OF_HER = ("The tide table is wrong.", "I will mend it.", "My brother brings his saw.", "He may.")
 
@@ -55,12 +55,23 @@ def test_every_sentence_about_her_is_found_and_none_about_others() -> None:
         (("Imke ist meine Chefin.", "Meine Chefin hasst Rot.", "Der Chef kommt."), {1}),
         (("She is late again.", "Philippa, I mean. She always is."), {0, 1}),
         (("Basil is a cat.", "Basil sleeps.", "The rain stopped."), set()),
+        (("Bo's aunt Quentin sails.", "My aunt paints.", "Bo's aunt is late."), {2}),
+        (("My aunt Quentin sails.", "My aunt Wilma paints.", "My aunt is late."), {2}),
+        (("Quentin weaves baskets in Hove.", "The rain stopped.", "Sorry, not Hove, Hull.", "I am tired."), {2}),
+        (("Imke ist Imkerin.", "Ein Hörspiel, bitte.", "Die Imkerin kommt am Montag vorbei.", "Der Zug ist weg."), {2}),
     ],
 )
 def test_who_is_meant_follows_from_what_was_said(texts: tuple[str, ...], speaks: set[int]) -> None:
     names = ("Quentin", "Rosalind", "Imke", "Philippa", "Basil")
     name = next(each for each in names if each in " ".join(texts))
     assert {int(id) for id, _ in Person(name, texts).mentions(told(*texts))} == speaks
+
+
+async def test_a_preview_says_what_users_told_of_themselves_beside_her(tmp_path: Path) -> None:
+    async with living(tmp_path) as (memory, _):
+        await talk(memory, "watch", "Ottilie is a vet. I can't eat rye. Shall I call?", "Ottilie, noted. I can help.")
+        shown = await memory.forget(subject="Ottilie", preview=True)
+        assert [each.beside for each in shown.going if each.session] == [("I can't eat rye.",), ()]
 
 
 def test_a_surname_leads_to_the_name_and_back() -> None:

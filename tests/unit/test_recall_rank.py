@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from tests.unit.recall_shelf import BEGIN, SmallShelf
 
 from ireneo.memories.ranking import read_question, terms_to_read
@@ -37,6 +38,14 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it() -> None:
 
 def test_neighbours_end_with_their_session() -> None:
     assert set(TALK.texts("bicycle")) <= {each.text for each in TALK.passages.values() if each.at != BEGIN}
+
+
+def test_what_was_said_days_later_is_no_neighbour() -> None:
+    shelf = SmallShelf([[(None, "I bought a lute."), (None, "The cat is ill."), (None, "It rains again.")]])
+    assert len(shelf.texts("lute")) == 3
+    for day, (number, each) in enumerate(list(shelf.passages.items())):
+        shelf.passages[number] = replace(each, at=BEGIN + timedelta(days=day))
+    assert [each.score > 0 for each in shelf.ranked("lute")] == [True, False, False]
 
 
 def test_the_speaker_that_is_named_comes_first() -> None:

@@ -14,7 +14,7 @@ from ireneo import Draft, Memory
 from ireneo.log.message import Call, Result, Text
 from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
-from ireneo.memories.serving import Purpose, informative_sentences, is_about_answers, is_standing_rule
+from ireneo.memories.serving import Purpose, informative_sentences, is_standing_rule
 
 FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user is allergic to hazelnuts.", {"subject": "user", "attribute": "allergy"}),
@@ -152,17 +152,49 @@ def test_what_rules_nothing_is_no_rule(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "always"),
+    ("facts", "goal"),
     [
-        ("Always reply politely.", True),
-        ("please always write your sentences in lowercase", True),
-        ("Schreib immer in ganzen Sätzen.", True),
-        ("Whenever I ask for a route, answer with the ferry.", False),
-        ("Never buy fish from the market.", False),
+        ({"home": "Ghent", "phone": "0470 55"}, "Draft a letter to the water company"),
+        ({"home": "Ghent", "phone": "0470 55"}, "Apply for the job, with my address and phone number"),
+        ({"home": "Gent", "email": "ida@mail.example"}, "Schreib eine Bewerbung als Imkerin"),
+        ({"phone": "0470 55"}, "Wie lautet meine Telefonnummer?"),
+        ({"vehicle": "van"}, "Is my car worth repairing?"),
     ],
 )
-def test_a_lasting_wish_about_answers_holds_whatever_is_asked(wish: str, *, always: bool) -> None:
-    assert is_about_answers(wish) is always
+async def test_what_a_goal_needs_of_the_user_is_told_in_either_language(facts: dict[str, str], goal: str) -> None:
+    async with opened() as (_, memory):
+        for attribute, value in facts.items():
+            await memory.remember(f"The {attribute} is {value}.", subject="user", attribute=attribute, value=value)
+        told = texts((await memory.brief(goal=goal)).lines)
+        assert all(f"The {attribute} is {value}." in " ".join(told) for attribute, value in facts.items())
+        assert not (await memory.brief(goal="Explain how bees find their way")).lines
+
+
+async def test_every_lasting_wish_heads_every_brief() -> None:
+    async with opened() as (_, memory):
+        wishes = ["Prices in kroner, please.", "When I write 'sketch', leave the details out."]
+        for each in wishes:
+            await memory.remember(each, subject="user", attribute="manner", value=each)
+        brief = await memory.brief(goal="Explain how bees find their way")
+        assert {line.text.partition(" (")[0] for line in brief.lines} == set(wishes)
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("If I had a barn I'd keep geese.", False),
+        ("haha if we won, we'd live on the moon", False),
+        ("I'd keep geese if I had a barn.", False),
+        ("In a perfect world I'd work from the beach.", False),
+        ("Wenn ich im Lotto gewinne, würde ich auf dem Mond wohnen.", False),
+        ("Sure, and I live in a palace 😂", False),
+        ("My number is 55, if you'd like to ring.", True),
+        ("If it rains I take the bus.", True),
+        ("Wenn ich im Büro bin, esse ich in der Kantine.", True),
+    ],
+)
+def test_what_is_only_imagined_states_nothing(text: str, *, states: bool) -> None:
+    assert bool(informative_sentences(text)) is states
 
 
 @pytest.mark.parametrize(("called", "quoted"), [(False, 1), (True, 0)])

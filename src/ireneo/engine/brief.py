@@ -63,14 +63,12 @@ from ireneo.memories.serving import (
     Purpose,
     Relevance,
     earnest_sentences,
-    informative_sentences,
-    is_about_answers,
     is_standing_rule,
     routine_words,
 )
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.patterns import lazy_re
-from ireneo.ports.memories import MemoryFilter
+from ireneo.ports.memories import IndexName, MemoryFilter
 from ireneo.ports.models import Embedder
 from ireneo.ports.store import Transaction
 
@@ -321,7 +319,7 @@ def action_signatures(about_to: str) -> set[str]:
 
 
 MOST_MESSAGES = 5
-MOST_STANDING = 4
+MOST_STANDING = 8
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
@@ -404,41 +402,33 @@ class BriefSearch:
         return self.scope.tx.memories.list(self.scope.space, wanted, limit)
 
     def answer_rules(self) -> list[BriefLine]:
-        """How the user wants to be answered, from memories or, if none says it, from messages."""
+        """How the user wants to be answered."""
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
         rules = [each for each, _ in self._memories(question, None) if _is_answer_rule(each)]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
-        told = {source for each in rules for source in each.sources}
-        said = [
-            Quotation(hit=hit, served=Relevance(score=1.0, why=why), said=[one])
-            for hit, _ in self._messages(question, None)
-            if hit.id not in told and (one := next(filter(is_standing_rule, informative_sentences(hit.text)), ""))
-        ]
-        said.sort(key=lambda each: (-each.when, each.hit.id))
-        lines = [
+        return [
             BriefLine(id=each.id, kind=each.kind, text=line_of(each, self.now), score=1.0, why=why) for each in rules
         ]
-        return [*lines, *self._without_known(said, rules)][:MOST_STANDING]
 
     def relevant_to(
         self, purpose: Purpose, near: GoalSimilarity | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
-        for name in self._own_names():
-            purpose.exclude_name(name)
         found = dict([*self._about_named(purpose), *self._in_slots(purpose)])
         question = _question(purpose.search_terms())
         for kind in kinds:
             # One search per kind, so that no kind crowds out another.
             found.update({each.id: (each, far) for each, far in self._memories(question, near, kind)})
-        common = self._common_words(purpose)
+        common = self._common_words(purpose, "memories")
         served = [
             BriefCandidate(record=record, score=one.score * score_factor(record, self.now), why=one.why)
             for record, far in found.values()
             if record.kind in kinds and (one := self._relevance_of(purpose, record, common, far))
         ]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
+        # Two slots may be filled by one quotation.
+        served = list({each.record.text: each for each in reversed(served)}.values())[::-1]
         best = [
             one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
         ]
@@ -466,10 +456,12 @@ class BriefSearch:
     def _quotations_for(self, purpose: Purpose, question: Question, near: GoalSimilarity | None) -> Iterator[Quotation]:
         """The messages that serve a goal."""
         own = frozenset(terms(purpose.text))
+        common = self._common_words(purpose, "messages")
         for hit, far in self._messages(question, near):
             if likeness(own, frozenset(terms(hit.text))) >= THE_GOAL:
                 continue
-            served = [(one, each) for each in earnest_sentences(hit.text) if (one := purpose.relevance(each, far=far))]
+            said = [(purpose.relevance(each, common=common, far=far), each) for each in earnest_sentences(hit.text)]
+            served = [(one, each) for one, each in said if one]
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
                 yield Quotation(hit=hit, served=best, said=[each for _, each in served])
@@ -504,11 +496,6 @@ class BriefSearch:
             for record in self.scope.visible(about):
                 if KINDS[record.kind].holds(record, self.now):
                     yield record.id, (record, False)
-
-    def _own_names(self) -> list[str]:
-        """The names of the user, which in a goal only say for whom it is."""
-        about = self.records(MemoryFilter(kind="semantic", subject="user", archived=False), MOST_OF_ONE)
-        return [each.value for each in self.scope.visible(about) if each.attribute == "name" and each.holds]
 
     def _citing(self, messages: Sequence[str]) -> Mapping[str, list[Record]]:
         found: dict[str, list[Record]] = {}
@@ -559,10 +546,10 @@ class BriefSearch:
         """Words that say nothing about the subject of a run in a project, such as that it committed or ran tests."""
         return routine_words() if self._limits.project and not KINDS[record.kind].lasts else frozenset()
 
-    def _common_words(self, purpose: Purpose) -> frozenset[str]:
-        """The words of a goal that too many memories contain to be informative."""
-        most = max(FEW, COMMON * self.scope.tx.search.size(self.scope.space, "memories").documents)
-        counts = self.scope.tx.search.count(self.scope.space, "memories", list(purpose.words), int(most))
+    def _common_words(self, purpose: Purpose, index: IndexName) -> frozenset[str]:
+        """The words of a goal that too many memories or messages contain to be informative."""
+        most = max(FEW, COMMON[index] * self.scope.tx.search.size(self.scope.space, index).documents)
+        counts = self.scope.tx.search.count(self.scope.space, index, list(purpose.words), int(most))
         return frozenset(term for term, count in counts.items() if count > most)
 
 
@@ -575,10 +562,8 @@ def _is_answer_rule(record: Record) -> bool:
     if record.origin != "user":
         # Only the user says how the user wants to be answered.
         return False
-    told = any(each.messages for each in record.evidence)
-    if record.attribute in MANNER and (not told or is_about_answers(record.value)):
-        return True
-    return not record.cue and KINDS[record.kind].lasts and is_standing_rule(record.text)
+    said = KINDS[record.kind].lasts and is_standing_rule(record.text)
+    return record.attribute in MANNER or (said and not record.cue)
 
 
 def _says_again(sentence: str, words: frozenset[str]) -> bool:

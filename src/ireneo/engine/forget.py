@@ -35,12 +35,13 @@ from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.engine.tree import all_annotations, all_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.files import topic
-from ireneo.language.topics import Persons
-from ireneo.language.words import sentences, terms
+from ireneo.language.topics import Persons, Questions
+from ireneo.language.words import letters, sentences, terms
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.persons import NamedText, Person
 from ireneo.memories.record import MemoryId, Record, quoted
+from ireneo.memories.serving import informative_sentences
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -200,6 +201,8 @@ class GoingText(Struct, frozen=True, kw_only=True):
     """Whether these words don't contain the name of the subject."""
     undone: bool = False
     """Whether a rewind undid it, so that nothing shows it any more."""
+    beside: tuple[str, ...] = ()
+    """Of a user's message that names the subject: the sentences that don't, and in which users speak of themselves."""
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
@@ -286,11 +289,24 @@ def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str
         texts = [*filter(None, spoken_texts(each))]
         apart = named is not None and not named.is_in(texts)
         yield GoingText(
-            id=each.id, session=session, text=each.draft.text or "\n".join(texts), apart=apart, undone=not stands
+            id=each.id,
+            session=session,
+            text=each.draft.text or "\n".join(texts),
+            apart=apart,
+            undone=not stands,
+            beside=tuple(_of_oneself(each.draft.text, named)) if named and each.role == "user" else (),
         )
     for memory, seen in zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True):
         apart = named is not None and not named.is_in([memory.text])
         yield GoingText(id=memory.id, session="", text=memory.text, apart=apart, undone=seen is None)
+
+
+def _of_oneself(text: str, named: SubjectName) -> Iterator[str]:
+    """The sentences in which users state something of themselves, and don't name the subject."""
+    for each in informative_sentences(text):
+        words = {word.casefold() for word in letters(each)}
+        if not (named.is_in([each]) or topic(Questions).asker.isdisjoint(words)):
+            yield each
 
 
 def _the_one_given(given: dict[str, str | None], space: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.language.words import terms
 from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector, kind_term, number_range, place_of
@@ -123,7 +122,6 @@ class MemoryIndex:
         self._past = question is not None and question.past and asked.at is None
         self._senses = question.senses if question else frozenset[str]()
         self._own = question is not None and question.own
-        self._whom = question.whom if question else frozenset[str]()
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the past time that the question names."""
@@ -168,15 +166,9 @@ class MemoryIndex:
             factors = (*factors, ("time asked of", HELD_THEN if self._was_valid_then(record) else HELD_ELSE))
         if record.attribute and attribute_of(record.attribute) in self._senses:
             factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
-        if (self._own and record.subject.casefold() not in SPEAKERS) or self._is_about_other(record):
+        if self._own and record.subject.casefold() not in SPEAKERS:
             factors = (*factors, ("of another", OF_ANOTHER))
         return Document(passage=passage, hit=hit, factors=factors)
-
-    def _is_about_other(self, record: Record) -> bool:
-        """Whether the memory fills a slot of somebody whom the question does not name."""
-        if not self._whom or not record.attribute or record.subject.casefold() in SPEAKERS:
-            return False
-        return self._whom.isdisjoint(terms(record.subject)) and self._whom.isdisjoint(terms(record.text))
 
 
 def hit_of_message(message: Message, session: str, score: float = 0.0) -> RecallHit:

@@ -386,6 +386,7 @@ class Persons(Topic, frozen=True, kw_only=True):
     male: Set = frozenset()  # Roles and other nouns that determine the pronoun
     same: Map = {}  # For each role, other roles of the same person, and groups that include the person
     owned: Row = ()  # Before a role: whose it is
+    definite: Set = frozenset()  # Before a noun: somebody or something spoken of before
     called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
     named: Row = ()  # Before the name by which somebody calls another person
@@ -398,7 +399,6 @@ class Serving(Topic, frozen=True, kw_only=True):
     plain: Set = frozenset()  # Words of any goal that say nothing about its subject
     routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
     standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
-    cases: Set = frozenset()  # Words that limit a wish to one case
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()
@@ -411,6 +411,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     asks: Map = {}  # For each area of life, words of goals in it
     tells: Map = {}  # For each area, further words of facts that matter in it
     slots: Map = {}  # For each area, the attributes whose facts matter in it as soon as a goal names the attribute
+    fills: Map = {}  # For each area, the attributes whose facts always matter in it
 
 
 class Names(Topic, frozen=True, kw_only=True):

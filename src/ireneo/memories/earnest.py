@@ -107,7 +107,7 @@ def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
                 if not more or (language == "en" and has_cue("joke", taken[0]) and predicate(sentence) is None):
                     # "Just kidding: Danish, because of her" only says what it is with the joke.
                     continue
-            said.append(("" if _is_joke(sentence) else sentence, language))
+            said.append(("" if is_joke(sentence) else sentence, language))
     joins = True
     for place, (sentence, language) in enumerate(said):
         behind = said[place + 1][0] if place + 1 < len(said) else ""
@@ -130,7 +130,8 @@ def _sentences(line: str) -> Iterator[str]:
         yield from (each for each in _SMILEY.split(sentence) if each.strip())
 
 
-def _is_joke(sentence: str) -> bool:
+def is_joke(sentence: str) -> bool:
+    """Whether a sentence is meant as a joke, by its own words."""
     return (
         has_cue("joke", sentence)
         or has_cue("hyperbole", sentence)
@@ -176,7 +177,7 @@ def is_earnest(text: str) -> bool:
     bare, quoted = _without_quotations(said)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
-    return not (_is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
+    return not (is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
 
 
 def without_code_and_quotes(text: str) -> str:

@@ -8,8 +8,10 @@ mentioned before.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,20 +20,15 @@ from msgspec.structs import replace
 from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.topics import Names, Persons
-from ireneo.language.words import sentences
-from ireneo.memories.cues import relations
+from ireneo.language.topics import Names, Persons, Questions, Words
+from ireneo.language.words import sentences, terms
+from ireneo.memories.cues import has_cue, relations
 from ireneo.memories.record import Record
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from ireneo.memories.earnest import Statement
-
-from functools import lru_cache
-
-from ireneo.language.topics import Words
-from ireneo.language.words import terms
-from ireneo.memories.cues import has_cue
 
 CHAIN = 12
 """For how many texts a pronoun may refer to somebody after they were mentioned, unless somebody else was since."""
@@ -39,10 +36,18 @@ AHEAD = 2
 """How many texts before the first name a pronoun may already mean that person."""
 ALIKE = 3
 """How many first letters a name and its short form share."""
+HALF = 5
+"""Up to how many words a sentence is a half one, about something said before: "sorry, not Hull, Hove"."""
+RARE = 4
+"""In how many texts what is said of somebody may occur, to refer to them."""
+SHARED_START = 0.7
+"""Which share of the shorter of two forms both begin with."""
 LONGER = 4
 """By how many letters the forms of a name may differ in length."""
 _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LARGE = rf"({CAPITAL}[\w'’-]{{1,40}})"
+_DEFINED = lazy_re(lambda: rf"(?<!\w)(?i:{any_of((*topic(Persons).definite, *topic(Persons).owned))}) ((?:\w+ )?\w+)")
+_NAME_BEHIND = lazy_re(lambda: rf",? (?:{any_of(topic(Persons).called)} )*({CAPITAL}[\w’'-]{{2,}})")
 _CALLED_SO = lazy_re(lambda: rf"\b(?i:{any_of(topic(Persons).named)}){_LARGE}")
 
 
@@ -67,12 +72,15 @@ class Person:
         """Look for `name`; `texts` are read for their other names, and their relations to others."""
         self.name = " ".join(name.split())
         words = self.name.split()
+        self._name_terms = frozenset(terms(self.name))
         self._folded = {word.casefold() for word in words}
         self._said = _name_pattern(self.name)
         self.others: dict[str, str] = {}
         """Other names, each with the reason for it."""
         self.roles: dict[str, str] = {}
-        """Their relations to the speaker, each with the words that state it."""
+        """Their relations to the speaker or to others, each with the words that state it."""
+        self._owners: set[str] = set()
+        """To whom; empty for the speaker."""
         if len(words) > 1:
             self.others.update((word.casefold(), f"{word} is part of the name") for word in words if len(word) > 2)
         held = list(texts)
@@ -81,6 +89,12 @@ class Person:
                 self._learn_names(text)
         for text in held:
             self._learn_forms(text)
+        self._often = Counter(word for text in held for word in distinctive_words(text))
+        self._words: set[str] = set()
+        """What is said of them and of hardly anything else."""
+        for each in (one for text in held if self.named_in(text) for one in sentences(text, small_opens=True)):
+            if self.named_in(each):
+                self._learn_words(each)
         self._pronouns = self._pronouns_of_roles()
         self._by_role = _role_pattern(self.roles)
         self._others = _possessive_pattern(self._roles_of_others())
@@ -108,11 +122,18 @@ class Person:
     def mentions(self, texts: Sequence[NamedText]) -> Iterator[tuple[str, PossibleMention]]:
         """The sentences of consecutive texts that may be about them without naming them, by text."""
         open_for = 0
+        recent: list[frozenset[str]] = []
+        """The words of sentences about them, by text."""
         for at, each in enumerate(texts):
+            recent = [*recent[-AHEAD:], frozenset()]
             named = self.named_in(each.text)
             ahead = any(self.named_in(one.text) for one in texts[at + 1 : at + 1 + AHEAD])
             for sentence in sentences(each.text, small_opens=True):
                 why = self.mention_reason(sentence, follows=open_for > 0, ahead=ahead)
+                if not why and (shared := distinctive_words(sentence) & frozenset().union(*recent)):
+                    why = f"“{min(shared)}” was said of {self.name} shortly before"
+                if why or self.named_in(sentence):
+                    recent[-1] |= self._learn_words(sentence)
                 if named or why.startswith("“"):
                     open_for = CHAIN + 1
                 elif self._others.search(sentence):
@@ -129,15 +150,35 @@ class Person:
             bare = re.sub(r"['’]s?$", "", word)
             if bare in self.others:
                 return f"“{bare}”: {self.others[bare]}"
-        if self._by_role is not None and (found := self._by_role.search(sentence)):
-            role = next(each for each in found.groups() if each).casefold()
-            return f"“{found[0].strip()}”: {self.roles[role]}"
+        for found in self._by_role.finditer(sentence) if self._by_role is not None else ():
+            if not self._is_of_other(found, sentence):
+                role = next(each for each in found.groups() if each).casefold()
+                return f"“{found[0].strip()}”: {self.roles[role]}"
+        pointing = [found[1] for found in _DEFINED.finditer(sentence)] if len(words) > HALF else [sentence]
+        for said in pointing:
+            if shared := self._words.intersection(terms(said)):
+                return f"“{min(shared)}” was said of {self.name}"
         pronoun = next((word for word in words if word in self._pronouns), "")
         if pronoun and follows:
             return f"{pronoun} may be {self.name}, of whom was spoken before"
         if pronoun and ahead:
             return f"{pronoun} may be {self.name}, who is named soon after"
         return ""
+
+    def _learn_words(self, sentence: str) -> frozenset[str]:
+        """Add the rare words of a sentence about them, and return its words."""
+        calling = frozenset(terms(" ".join(topic(Persons).called)))
+        words = distinctive_words(sentence) - role_terms() - self._name_terms - calling
+        self._words.update(word for word in words if self._often[word] <= RARE)
+        return words
+
+    def _is_of_other(self, found: re.Match[str], sentence: str) -> bool:
+        """Whether a relation is that of somebody else, or has another name behind it: "my sister Ruth"."""
+        whose = _owner(found[0])
+        behind = _NAME_BEHIND.match(sentence, found.end())
+        name = behind[1].casefold() if behind else ""
+        is_named = name and name not in topic(Names).none and name not in self._folded and name not in self.others
+        return bool(is_named or (whose is not None and self._owners and whose not in self._owners))
 
     def _learn_names(self, text: str) -> None:
         """Read a text with their name for their other names."""
@@ -148,11 +189,11 @@ class Person:
             if not self._said.search(sentence):
                 continue
             for pattern in (
-                rf"\b{any_of(known.owned)} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}\b",
-                rf"\b{name}(?: ?{called}){{1,2}} ?(?:\w+ )?{any_of(known.owned)} (?:\w+ ){{0,2}}?{role}\b",
+                rf"\b(?P<whose>{any_of(known.owned)}) (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}\b",
+                rf"\b{name}(?: ?{called}){{1,2}} ?(?:\w+ )?(?P<whose>{any_of(known.owned)}) (?:\w+ ){{0,2}}?{role}\b",
             ):
                 for found in re.finditer(pattern, sentence, re.I):
-                    self._add_role(found["role"].casefold(), sentence)
+                    self._add_role(found["role"].casefold(), sentence, _owner(found["whose"]))
             so = any_of(known.known_as)
             alias = rf"\b{name}\W+(?:\w+ )?{so} {_LARGE}|{_LARGE}\W+(?:is )?{so} {name}\b"
             for found in re.finditer(alias, sentence):
@@ -162,10 +203,12 @@ class Person:
         for found in _CALLED_SO.finditer(text):
             self.others.setdefault(found[1].casefold(), f"so it says: {found[0]}")
 
-    def _add_role(self, role: str, sentence: str) -> None:
+    def _add_role(self, role: str, sentence: str, owner: str | None) -> None:
         known = topic(Persons)
         if role not in known.roles:
             return
+        if owner is not None:
+            self._owners.add(owner)
         for other in (role, *(word for words in known.same.values() if role in words for word in words)):
             self.roles.setdefault(other, f"so it says: {sentence}")
 
@@ -179,13 +222,23 @@ class Person:
                 self.others[folded] = f"it is written like {self.name}"
 
 
+def _owner(words: str) -> str | None:
+    """Whose relation somebody is, by the words before it: empty for the speaker's, None if that is not said."""
+    first = words.split()[0].casefold()
+    if first in topic(Questions).asker or "user" in words.casefold():
+        return ""
+    return found[0] if (found := re.match(r"[^\W\d_]+(?=['’]s)", first)) else None
+
+
 def is_form(word: str, name: str) -> bool:
     """Whether a word may be a form of a name: another ending, or one different letter."""
     if len(name) < ALIKE or len(word) < ALIKE or abs(len(word) - len(name)) > LONGER:
         return False
-    if word.startswith(name) or (len(name) > ALIKE and name.startswith(word)):
+    if word.startswith(name) or (len(name) > ALIKE and name.startswith(word)) or (len(word) > ALIKE and word in name):
         return True
-    if len(name) > ALIKE and word[:-1] == name[:-1]:
+    if sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False))) >= max(
+        ALIKE, SHARED_START * min(len(word), len(name))
+    ):
         return True
     return (
         len(name) > ALIKE + 1 and len(word) == len(name) and sum(a != b for a, b in zip(word, name, strict=True)) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from heapq import nlargest
 from typing import Literal, TypeAlias, TypeVar
@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
+from ireneo.language.files import any_of, cached_data, of_language, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions, Words
-from ireneo.language.words import common_words, language_of_sentence, terms, writes_nouns_large
+from ireneo.language.words import common_words, language_of_sentence, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
@@ -61,8 +61,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """The attributes that it asks for."""
     own: bool = False
     """Whether it is about the person who asks, and names nobody else."""
-    whom: frozenset[str] = frozenset()
-    """The terms of the names inside it, in languages that capitalise nothing else there."""
 
 
 def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
@@ -84,7 +82,6 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     side = None if who else _asked_role(text)
     past = window is None and bool(_BEFORE.search(text) or _SAYS.past.search(text))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
-    large = (name for found in _LARGE.findall(text) for name in terms(found))
     return Question(
         terms=tuple(counts.items()),
         who=who,
@@ -95,14 +92,10 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         beside=beside,
         senses=senses,
         own=side == "user" and not speakers and not names_another(text),
-        whom=frozenset() if writes_nouns_large(text) else frozenset(large),
         newest=bool(_SAYS.newest.search(text)),
         asks_when=bool(_SAYS.when.search(text)),
         asks_how_many=bool(_SAYS.how_many.search(text)),
     )
-
-
-_LARGE = lazy_re(rf"(?<=[\w,’'] ){CAPITAL}[\w-]{{2,}}")
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
@@ -193,6 +186,8 @@ READ_AT_MOST = 5_000
 """How many postings are read for a question; more common terms wait for the second look."""
 SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
 """The share of a term's weight for a place that is 0, 1, 2 … places away from it."""
+SITTING = timedelta(hours=6)
+"""Messages further apart than this are no neighbours, though nothing was said in between."""
 SATURATION = 2.0
 """BM25's k1 (Robertson and Zaragoza 2009), as if every term occurred once: how much length matters at all."""
 LENGTH_SHARE = 0.8
@@ -424,12 +419,23 @@ def rank(
     unread = {each.term for each in postings if each.numbers is None and each.count}
     worth = {term: value for term, value in term_weights(question, postings, stats).items() if term in unread}
     common = _common_words(by_place, worth, length_factors(stats), reach) if worth else {}
+    here = {each.place: each for each in found if each.place in by_place}
     ranked = [
-        _score_passage(question, each, by_place[each.place], common.get(each.place, 0.0))
-        for each in found
-        if each.place in by_place
+        _score_passage(question, _of_one_sitting(each, here, by_place), by_place[place], common.get(place, 0.0))
+        for place, each in here.items()
     ]
     return tuple(sorted(ranked, key=lambda each: (-each.score, each.number)))
+
+
+def _of_one_sitting(found: Candidate, here: Mapping[int, Candidate], by_place: Mapping[int, Passage]) -> Candidate:
+    """A candidate without the words of the messages beside it, if all of these are of other sittings."""
+    at = by_place[found.place].at
+    steps = (step for step in range(1 - len(SHADE), len(SHADE)) if step)
+    near = (here[found.place + step] for step in steps if found.place + step in here)
+    beside = [by_place[each.place].at for each in near if each.own]
+    if at is None or not beside or any(each is None or abs(each - at) <= SITTING for each in beside):
+        return found
+    return replace(found, score=min(found.own, found.score))
 
 
 _OF_WORDS = ("words", "words alike", "words nearby", "common words")

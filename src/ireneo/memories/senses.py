@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.topics import Persons, Questions, Senses
-from ireneo.language.words import language_of_sentence, similar_words, terms
+from ireneo.language.words import language_of_sentence, similar_words, terms, writes_nouns_large
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 
@@ -86,7 +86,7 @@ def is_about_other_subject(text: str) -> bool:
 
 def names_another(text: str) -> bool:
     """Whether a question names somebody else, by name or by relation to the asker."""
-    return bool(_ROLE.search(text) or _NAME.search(text))
+    return bool(_ROLE.search(text) or (not writes_nouns_large(text) and _NAME.search(text)))
 
 
 @cached_data

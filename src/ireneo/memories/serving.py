@@ -15,7 +15,7 @@ from msgspec import Struct
 from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
 from ireneo.language.topics import Persons, Questions, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
-from ireneo.memories.earnest import statements
+from ireneo.memories.earnest import is_joke, statements
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
@@ -32,7 +32,7 @@ COMMONLY = 0.35
 """The weight of a shared word that many texts contain, or that only names an area."""
 MORE = 0.15
 """The weight of each further word."""
-COMMON = 0.2
+COMMON = {"memories": 0.2, "messages": 0.05}
 """A word in more than this share of the searched texts says little: two of them are needed."""
 FEW = 5
 """Up to this many texts may always contain it."""
@@ -60,6 +60,8 @@ _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
+_OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}}))", re.I)
+"""The user and the next words: my address and phone number."""
 COMPOUND = 5
 """The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
@@ -118,23 +120,12 @@ def is_standing_rule(text: str) -> bool:
     return _SAYS.standing.search(text) is not None
 
 
-def is_about_answers(wish: str) -> bool:
-    """Whether a lasting wish is about how the assistant answers, and not about one case."""
-    words = {each.casefold() for each in _WORD.findall(wish)}
-    return words.isdisjoint(_SAYS.cases) and not frozenset(terms(wish)).isdisjoint(_answer_terms())
-
-
-@cached_data
-def _answer_terms() -> frozenset[str]:
-    return frozenset(terms(" ".join(_SAYS.standing_words)))
-
-
 def informative_sentences(text: str) -> list[str]:
     """The sentences of a message that state something: no questions, requests or imagined events."""
     return [
         each
         for each in sentences(text, small_opens=True)
-        if not (each.endswith("?") or _REQUEST.match(each) or _SAYS.unreal.search(each))
+        if not (each.endswith("?") or _REQUEST.match(each) or _SAYS.unreal.search(each) or is_joke(each))
     ]
 
 
@@ -172,25 +163,21 @@ class Purpose:
         """The people named in it, by the terms of their names."""
 
     def _slots_asked(self) -> frozenset[str]:
-        """The attributes that a question asks for, or that a goal names from its own areas: its pets, but not plans."""
+        """The attributes of the user that a question asks for, or that a goal names as the user's or from its areas."""
         senses = senses_asked(self.text)
         words = {word.casefold() for word in _WORD.findall(self.text)}
         asker = (topic(Questions).asker | topic(Persons).speakers) - topic(Questions).answerer
         if senses and _SAYS.asked.match(self.text) and not asker.isdisjoint(words) and not names_another(self.text):
             return senses
-        return senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())}
+        own = frozenset(each for found in _OWN.finditer(self.text) for each in senses_asked(found[1]))
+        always = {code for area in self.areas for code in _SAYS.fills.get(area, ())}
+        return own | always | (senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())})
 
     def add_name(self, name: str, why: str) -> None:
         """Add somebody as named in the goal."""
         for term in terms(name):
             self.named[term] = why
             self.words.pop(term, None)
-
-    def exclude_name(self, name: str) -> None:
-        """Don't count a name among the goal's own words."""
-        for term in terms(name):
-            self.words.pop(term, None)
-        self.names -= frozenset(name.casefold().split())
 
     def search_terms(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
@@ -213,9 +200,9 @@ class Purpose:
         why: list[str] = []
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
         if shared:
-            # The name of an area is a weaker sign than a word of the subject alone, unless the goal has no other word.
-            weak = set() if len(shared) == len(self.words) else {each for each in shared if self._names_area(each)}
-            score += sum(COMMONLY if common or word in weak else SHARED for word, common in shared.items())
+            # A common word, or the name of an area, is a weaker sign, unless the goal has no other word.
+            weak = {word for word, is_common in shared.items() if is_common or self._names_area(word)}
+            score += sum(COMMONLY if word in weak and len(shared) < len(self.words) else SHARED for word in shared)
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
         named = [each for stem, each in self.named.items() if stem in read]
         if named:

@@ -169,7 +169,7 @@ def remembered_lines(done: Remembered) -> list[str]:
         state = "to be reconsidered" if each.stale else each.state
         lines.append(f"{short(each.id)} is {state}: {why}" if why else f"{short(each.id)} is {state}.")
     if record.kind == "procedural" and not record.task_type:
-        lines.append("It has no task type: recall finds it by its words, but no brief shows it (--task-type).")
+        lines.append("It has no task type: it is found by its words alone (--task-type).")
     return [one_line(line) for line in lines if line] + [line for each in done.more for line in remembered_lines(each)]
 
 
@@ -245,7 +245,7 @@ def recall(
         asked = set(terms(text))
         # If the folder narrowed the search and some words were not found, another project may have a better answer.
         partly = scoped.project is None and not any(asked <= set(terms(each.text)) for each in found)
-        hint = scoped.hint(memory) if partly or not found else ""
+        hint = scoped.hint(memory) if (partly or not found) and not wish.session else ""
     return Answer(
         [recalled_answer(one) for one in found], lambda: show_recalled(found, text, budget=wish.budget, hint=hint)
     )
@@ -345,7 +345,8 @@ def _mentions_note(memory: Memory, subject: str, scoped: Scoped) -> str:
 def _is_own_name(memory: Memory, subject: str, scoped: Scoped) -> bool:
     """Whether this is the user's own name: what users say of themselves has the subject `user`."""
     asked = subject.strip().casefold()
-    names = (each.record.value.casefold() for each in memory.history("user", "name", project=scoped.name))
+    held = (memory.history("user", attribute, project=scoped.name) for attribute in ("name", "called"))
+    names = (each.record.value.casefold() for found in held for each in found)
     return any(asked in (name, name.partition(" ")[0]) for name in names)
 
 
@@ -392,7 +393,10 @@ def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
 
 
 def restore(ids: Ids, *, stored: Stored) -> Answer:
-    """Bring archived memories back."""
+    """Bring back memories.
+
+    What was archived, merged, or ended by mistake.
+    """
     with open_existing(stored) as memory:
         back = memory.restore(ids)
     lines = [f"{counted(len(back), 'memory')} restored."]

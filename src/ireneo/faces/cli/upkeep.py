@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -273,7 +274,14 @@ def forget(
         raise typer.Exit(1)
     with waiting("Deleting …"), open_existing(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
-    return Answer(done, one_line(_forget_summary(done, meant)), failed=not done.complete)
+    own = [said for each in before.going for said in each.beside]
+    lost = f" With it went {_quoted(own)}: `remember` again what is to stay." if own else ""
+    return Answer(done, one_line(_forget_summary(done, meant) + lost), failed=not done.complete)
+
+
+def _quoted(said: Sequence[str]) -> str:
+    """Sentences in quotation marks."""
+    return ", ".join(f"“{one_line(each)}”" for each in said)
 
 
 def _show_going(receipt: ErasureReceipt, name: str) -> None:
@@ -283,6 +291,7 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
     for each in receipt.going[:MOST_SHOWN]:
         apart = f" (doesn't name {one_line(name)})" if each.apart else ""
         apart += " (a rewind left it behind)" if each.undone else ""
+        apart += f"; with it goes {_quoted(each.beside)}" if each.beside else ""
         text = one_line(each.text)
         # Of a long output the words around the name.
         start = max(0, text.casefold().find(name.casefold()) - WIDEST // 2) if len(text) > WIDEST else 0
