@@ -16,12 +16,23 @@ if TYPE_CHECKING:
 GENERAL = "*"
 """The project of whatever applies to all projects."""
 
-# fmt: off
 __all__ = [
-    "DOUBTFUL_SUFFIXES", "GENERAL", "LOG_SUFFIXES", "LONGEST_BYTES", "LogFile", "holds_memories", "instructions",
-    "is_story", "neutralised", "project_here", "project_named", "runs_among", "said_once", "shaped_as", "unframed",
+    "DOUBTFUL_SUFFIXES",
+    "GENERAL",
+    "LOG_SUFFIXES",
+    "LONGEST_BYTES",
+    "LogFile",
+    "holds_memories",
+    "instructions",
+    "is_story",
+    "neutralised",
+    "project_here",
+    "project_named",
+    "runs_among",
+    "said_once",
+    "shaped_as",
+    "unframed",
 ]
-# fmt: on
 
 
 def holds_memories(sample: bytes) -> bool:

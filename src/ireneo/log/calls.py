@@ -340,8 +340,7 @@ def was_interrupted(text: str) -> bool:
 
 def derive_failed(text: str, call: Call | None = None) -> bool | None:
     """Whether the result `text` of `call` shows a failure (True), a success (False) or neither (None)."""
-    text = text.strip()
-    text = text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
+    text = _head_and_tail(text.strip())
     ran = call is None or runs_program(call)
     codes = _CODE_AT_START.findall(text) or (_CODE_LINE.findall(text) if ran else [])
     if codes:
@@ -376,6 +375,10 @@ def known_failed(result: Result, call: Call) -> bool | None:
     if result.failed is True or (result.failed is False and not hides_status(call)):
         return result.failed
     return derive_failed(result.text, call)
+
+
+def _head_and_tail(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
 def _has_failure_line(text: str) -> bool:

@@ -285,8 +285,18 @@ _BOM = "\ufeff"
 _SLUG_WORDS, _SLUG_LENGTH, _ID_LENGTH = 6, 48, 7
 _ORDER = (
     *("id", "kind", "subject", "attribute", "value", "task_type", "name", "version", "signature", "cue"),
-    *("at", "recorded", "state", "reason", "superseded_by", "stale"),
-    *("pinned", "archived", "archived_at", "archived_why"),
+    *(
+        "at",
+        "recorded",
+        "state",
+        "reason",
+        "superseded_by",
+        "stale",
+        "pinned",
+        "archived",
+        "archived_at",
+        "archived_why",
+    ),
     *("confidence", "salience", "origin", "trust", "seen", "drawn"),
 )
 """The fields that somebody who opens the file looks for first."""

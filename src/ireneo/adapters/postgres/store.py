@@ -227,7 +227,7 @@ class PostgresStore(PooledStore[ServerConnection]):
         """Vacuum the tables, if something was erased since the last scrub."""
         if look:
             return await self._readers.run(_scrub_status)
-        return await self._writers.run(lambda connection, _: connection.run(_vacuum, connection))
+        return await self._writers.run(_scrub)
 
     def _transaction_job(
         self, function: Callable[..., T], args: tuple[object, ...], kwargs: dict[str, object], *, writes: bool
@@ -257,6 +257,10 @@ class PostgresStore(PooledStore[ServerConnection]):
 def _scrub_status(connection: ServerConnection, _: Cancellation) -> Scrubbed:
     waiting = connection.run(lambda: connection.driver.execute(SQL["list_scrubs"]).fetchall())
     return Scrubbed(complete=not waiting, note=LEFT if waiting else "")
+
+
+def _scrub(connection: ServerConnection, _: Cancellation) -> Scrubbed:
+    return connection.run(_vacuum, connection)
 
 
 def _vacuum(connection: ServerConnection) -> Scrubbed:

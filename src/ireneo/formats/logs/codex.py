@@ -31,11 +31,22 @@ from ireneo.patterns import lazy_re
 FORMAT = "codex"
 ITEM = "response_item"
 META = "session_meta"
-_BARE = frozenset(
-    "message reasoning local_shell_call local_shell_call_output function_call function_call_output custom_tool_call "
-    "custom_tool_call_output tool_search_call tool_search_output web_search_call image_generation_call ghost_snapshot "
-    "compaction".split()
-)
+_BARE = {
+    "message",
+    "reasoning",
+    "local_shell_call",
+    "local_shell_call_output",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+    "image_generation_call",
+    "ghost_snapshot",
+    "compaction",
+}
 """The types of items that have a line of their own in older rollouts."""
 
 

@@ -239,13 +239,27 @@ class SessionBuilder:
 
 # The formats that ship with Ireneo.
 
-# fmt: off
 LogFormatName: TypeAlias = Literal[
-    "specstory", "aider", "pi", "gemini-cli", "claude-code", "codex", "atif", "swe-agent", "openhands",
-    "mini-swe-agent", "sillytavern", "character-card", "character-ai", "chatgpt", "discord", "oobabooga", "anthropic",
-    "openai", "chat",
+    "specstory",
+    "aider",
+    "pi",
+    "gemini-cli",
+    "claude-code",
+    "codex",
+    "atif",
+    "swe-agent",
+    "openhands",
+    "mini-swe-agent",
+    "sillytavern",
+    "character-card",
+    "character-ai",
+    "chatgpt",
+    "discord",
+    "oobabooga",
+    "anthropic",
+    "openai",
+    "chat",
 ]
-# fmt: on
 """The name of a log format."""
 
 

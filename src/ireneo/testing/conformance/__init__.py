@@ -68,9 +68,15 @@ async def check_store(
     return await run_checks([check for check in CHECKS if check.capability in capabilities], fresh, again)
 
 
-# fmt: off
 __all__ = [
-    "CAPABILITIES", "CHECKS", "Again", "Check", "CheckResult", "Fresh", "Place", "Report", "UnmetError",
+    "CAPABILITIES",
+    "CHECKS",
+    "Again",
+    "Check",
+    "CheckResult",
+    "Fresh",
+    "Place",
+    "Report",
+    "UnmetError",
     "check_store",
 ]
-# fmt: on
