@@ -228,3 +228,24 @@ NOVEL = Draft(role="user", parts=(Text(text="“Tom, I owe you forty crowns,” 
 def test_of_a_novel_rules_do_not_tell_who_is_who() -> None:
     found = make_leaf(logged([NOVEL, NOVEL]), POLICY)
     assert not found.lines("cast")
+
+
+def test_a_writer_of_several_characters_plays_none_of_those_who_answer() -> None:
+    voiced = [
+        turn
+        for what in ("horses", "goats", "hens", "dogs", "bees", "geese")
+        for turn in (
+            ("Ilse Rane", f'"Tam, are the {what} fed?" I look round for the boy.'),
+            ("Marten Holm", f'A small boy nods. "The {what} are, miss." Holm laughs at him, and Tam runs off.'),
+        )
+    ]
+    assert not [line for line in told(leaf(*voiced, *voiced)) if "played by" in line]
+
+
+def test_a_thing_that_bears_a_name_is_not_its_owner() -> None:
+    said = [
+        ("Ilse Rane", 'I read the name on the boat: BRYN\'S REST, in white. "Bryn is dead, Holm."'),
+        ("Marten Holm", 'I go on board, and I push her off. "BRYN\'S REST is ours, then. He drowned, poor Bryn."'),
+        ("Ilse Rane", 'I wait until BRYN\'S REST leaves the quay. "Bryn died for this," I say.'),
+    ]
+    assert told(leaf(*said, *said)) == ["Who is who:", "- Bryn: dead (says Ilse Rane)"]

@@ -92,4 +92,4 @@ def test_wide_and_narrow_come_from_one_record() -> None:
     told = story_record(messages, tell_leaf(messages))
     narrow, wide = (tell_blocks([told], room, words)[0] for room in (50, 300))
     assert words(narrow) <= 50 < words(wide)
-    assert "Vera: “I lied about the letter. My brother Edwin wrote it, and Aldous knew.”" in wide
+    assert "Vera: I lied about the letter. My brother Edwin wrote it, and Aldous knew." in wide

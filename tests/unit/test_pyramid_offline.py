@@ -130,7 +130,7 @@ def test_turns_of_the_story_weigh_more_than_the_dice() -> None:
 
 def test_a_character_is_named_before_what_she_says_and_a_narrator_is_not() -> None:
     told = lines(tell_leaf(story()))
-    assert any("Vera: “I lied about the letter. My brother Edwin wrote it, and Aldous knew.”" in line for line in told)
+    assert any("Vera: I lied about the letter. My brother Edwin wrote it, and Aldous knew." in line for line in told)
     assert "Aldous is arrested." not in told  # It is too short to say anything.
     assert any("Captain Orsk arrives with two guards" in line for line in told)
     assert not any("Haha" in line or "Lol" in line for line in told)
@@ -144,7 +144,26 @@ def test_the_narrator_of_a_game_is_known_by_what_he_says() -> None:
     ]
     told = lines(tell_leaf(messages(*said)))
     assert told[0].startswith("You see the gate")
-    assert any("JO: “I look for my bow, and I hide behind the wall of the fort.”" in line for line in told)
+    assert any("JO: I look for my bow, and I hide behind the wall of the fort." in line for line in told)
+
+
+def test_idle_sentences_of_a_turn_give_way_to_an_ellipsis() -> None:
+    said = (
+        "The queen betrayed the harbour and sold the fleet for a crown. It was a bright and breezy sort of morning, and"
+        " it looked as if it would stay so. And then her own captain murdered her in the tower with a stolen knife."
+    )
+    told = lines(tell_leaf(messages(("Vera", said), ("Tom", "We buried the old keeper beside the chapel last night."))))
+    assert told[0].startswith("Vera: The queen betrayed the harbour and sold the fleet for a crown. … And then her own")
+
+
+def test_an_author_who_writes_of_the_character_by_the_last_name_is_no_narrator() -> None:
+    turns = [
+        ("Marten Holm", f'Holm puts the {what} down and looks at the door of the mill. "Nobody leaves this house."')
+        for what in ("lamp", "knife", "letter", "bottle", "bread", "rope")
+    ]
+    others = [("Ilse Rane", '"I did not take it." I sit down.'), ("Jo Quell", '"I saw nothing." I drink my tea.')]
+    told = lines(tell_leaf(messages(*(each for turn in turns for each in (turn, *others)))))
+    assert [line for line in told if line.startswith("Marten Holm: Holm puts the ")]
 
 
 def test_user_and_assistant_are_told_apart_where_they_speak_of_themselves() -> None:
@@ -153,7 +172,7 @@ def test_user_and_assistant_are_told_apart_where_they_speak_of_themselves() -> N
             "I moved to Lisbon with my sister Ruth.", "Lisbon is where Ruth was born.", roles=("user", "assistant")
         )
     )
-    assert lines(told) == ["User: “I moved to Lisbon with my sister Ruth.”", "Lisbon is where Ruth was born."]
+    assert lines(told) == ["User: I moved to Lisbon with my sister Ruth.", "Lisbon is where Ruth was born."]
     assert "User" not in names(told)
 
 

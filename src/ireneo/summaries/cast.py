@@ -205,7 +205,7 @@ class _CastResolver:
         own: Counter[str] = Counter()
         for author in self._speaking:
             for name, counts in self._counts.items():
-                if bare_name(name)[:1] == bare_name(author)[:1]:
+                if set(bare_name(name)) & set(bare_name(author)):
                     answers = sum(each.weight for each in self._named[name].names if each.name == author)
                     own[author] += counts["acts"] + SAID * counts["said"] + max(int(answers), 0)
         return own

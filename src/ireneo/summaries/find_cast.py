@@ -61,7 +61,7 @@ _own_alias = cached_data(lambda: _join_patterns(_SAYS.own_alias))
 _introduces = cached_data(lambda: _join_patterns(_SAYS.introduces))
 _plays = cached_data(lambda: _join_patterns(_SAYS.plays))
 _fates = cached_data(lambda: [(kind, _join_patterns(getattr(_SAYS, kind))) for kind in FATES])
-_SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$")
+_SHORTENED = lazy_re(r"['’](?:d|ll|re|ve|m)$|['’][sS] ")
 _STOP = lazy_re(r"(?<![.!?;:—…])[.!?;:—…]++[\"”’]?(?:\s|$)")
 _SAID = lazy_re(lambda: rf"[\s,]+{any_of(topic(Speech).said)}\b")
 _SAID_BEFORE = lazy_re(lambda: rf"\b{any_of(topic(Speech).said)} $")
@@ -125,7 +125,7 @@ def find_cast(messages: Sequence[Message]) -> Section | None:
     """Return the section "cast" of a leaf over `messages`; None if nobody is found."""
     told = list(_sentences(messages))
     for each, names in zip(told, names_in([each.text for each in told]), strict=True):
-        plain = (name for name in names if not ("'s " in name or "’s " in name or _SHORTENED.search(name)))
+        plain = (name for name in names if not _SHORTENED.search(name))
         each.names = tuple(dict.fromkeys(_with_title(name, each.text) for name in plain))
     found = _CastFindings()
     before: _CastSentence | None = None
@@ -148,8 +148,11 @@ def authors(author: str) -> list[str]:
 
 def _sentences(messages: Sequence[Message]) -> Iterator[_CastSentence]:
     telling = narrators(messages)
-    jests = bool(telling - {""})
-    for place, (message, part) in enumerate(spoken_texts(messages)):
+    texts = spoken_texts(messages)
+    # At a table players jest. Where their texts mark what is spoken, the rest is told.
+    marked = [bool(_MARKS.search(part.text)) for _, part in texts if (part.author or "") not in telling]
+    jests = bool(telling - {""}) and sum(marked) * 2 <= len(marked)
+    for place, (message, part) in enumerate(texts):
         author, text = part.author or "", part.text
         for sentence, _ in sentences(text):
             yield _CastSentence(

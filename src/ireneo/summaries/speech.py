@@ -22,8 +22,7 @@ _TAG = lazy_re(
 )
 WORDS = lazy_re(r"\w+")
 _WORD = lazy_re(r"\w+(?:['’]\w+)?")
-_MARKS = '"“”„«»「『'
-_SPOKEN_SELF = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
+QUOTATION = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
 ACTION = lazy_re(r"(?<![*\w])\*[^\s*]+[\s.,:;!?…—][^*]*\*(?![*\w])|(?<![*\w])\*[^\s*]+[.,:;!?…—]\*(?![*\w])")
 """An action, which roleplay writes in asterisks beside speech; a word alone is only stressed."""
 _ROLES = {"user": "User", "assistant": "Assistant"}
@@ -72,7 +71,7 @@ called."""
 
 
 def _speaks_and_acts(text: str) -> bool:
-    return ACTION.search(text) is not None and bool(_WORD.search(_SPOKEN_SELF.sub(" ", ACTION.sub(" ", text))))
+    return ACTION.search(text) is not None and bool(_WORD.search(QUOTATION.sub(" ", ACTION.sub(" ", text))))
 
 
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
@@ -91,7 +90,7 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
             said[author] += len(words)
             of_self[author] += sum(word.replace("’", "'") in topic(Speech).selves for word in words)
             texts[author] += 1
-            played[author] += author.partition(" ")[0].lower() in words or _speaks_and_acts(text)
+            played[author] += not set(author.lower().split()).isdisjoint(words) or _speaks_and_acts(text)
     out = {author for author in said if author.casefold().replace(" ", "-") in topic(Speech).narrators} | {""}
     authors = [author for author in said if author]
     if len(authors) > 2:
@@ -114,17 +113,9 @@ def two_roles(messages: Sequence[Message]) -> bool:
     return {"user", "assistant"} <= {message.role for message in messages}
 
 
-def with_speaker(speaker: str, sentence: str, text: str) -> str:
-    """A sentence of a `text` with its speaker, in quotation marks if the text itself marks no speech."""
-    if not speaker:
-        return sentence
-    marked = any(mark in text for mark in _MARKS) or ACTION.search(text)
-    return f"{speaker}: {sentence}" if marked else f"{speaker}: “{sentence}”"
-
-
 def needs_speaker(sentence: str) -> bool:
     """Whether a sentence says "I" outside quotations, so that it needs its speaker's name."""
-    outside = _SPOKEN_SELF.sub(" ", sentence)
+    outside = QUOTATION.sub(" ", sentence)
     return any(word.lower().replace("’", "'") in topic(Speech).selves for word in _WORD.findall(outside))
 
 

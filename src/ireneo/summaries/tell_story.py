@@ -19,6 +19,7 @@ from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.summaries.speech import (
     ACTION,
+    QUOTATION,
     find_recaps,
     is_prose,
     narrators,
@@ -26,7 +27,6 @@ from ireneo.summaries.speech import (
     speaker_label,
     texts_by_author,
     two_roles,
-    with_speaker,
 )
 from ireneo.summaries.story_names import key_words, names_in, shortest_forms
 from ireneo.summaries.summary import Line, Mention, Section, Summary
@@ -154,11 +154,16 @@ Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
 IDLE = 0.4
-"""Salience up to which a passage is idle talk, such as about dice."""
+"""A passage of less salience is idle talk, such as about dice."""
 ENOUGH = 400
 """Characters from which on the length of a passage adds nothing to its worth."""
 PEAK = 0.75
 """The worth of a passage grows with its most salient sentence to this power, and with the root of its length."""
+PADDED, PADDING = 200, 0.2
+"""In a passage of more characters, a sentence that names nobody, and has less than this share of the greatest salience,
+is left out, with an ellipsis."""
+QUOTED = 0.4
+"""What quotations add to the worth of a passage: deals, tasks and news are spoken by somebody of the story."""
 RECAP = 6.0
 """Weight of a passage of a recap; above everything else."""
 EVENTFUL = 5.9
@@ -199,8 +204,8 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     texts = (list(part) for _, part in groupby(stretch, key=lambda each: each.stretch))
     passages = [passage for text in texts for passage in _passages(text, whole=not is_prose(messages))]
     # Where all talk is idle, the best of it is told, so that no block is empty.
-    best = max((peak for _, peak in passages), default=0.0)
-    story = best_lines([[line for line, peak in passages if peak > IDLE or peak == best]], LEAF_LINES)
+    least = min(IDLE, max((peak for _, peak in passages), default=0.0))
+    story = best_lines([[line for line, peak in passages if peak >= least]], LEAF_LINES)
     weights = _name_weights(stretch)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:LEAF_NAMES]
     mentions = tuple(Mention(name, round(weight, 2)) for name, weight in ranked)
@@ -270,7 +275,7 @@ def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[tuple[
     one = whole and not text[0].recap and sum(len(each.text) + 1 for each in text) <= WHOLE_TURN
     for passage in [text] if one else _split_passages(text):
         if peak := max(each.telling for each in passage):
-            yield _join_sentences(passage), peak
+            yield _join_sentences(passage, peak), peak
 
 
 def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]]:
@@ -291,18 +296,21 @@ def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]
     return out
 
 
-def _join_sentences(passage: Sequence[_StorySentence]) -> Line:
-    message = passage[0].message
-    text = " ".join(
-        f"*{words}*" if acts else words
-        for acts, part in groupby(passage, key=lambda each: each.acts)
-        if (words := " ".join(clipped(each.text) for each in part))
-    )
-    worth = max(each.telling for each in passage) ** PEAK * passage_size(text)
+def _join_sentences(passage: Sequence[_StorySentence], peak: float) -> Line:
+    message, recap = passage[0].message, passage[0].recap
+    whole = recap or sum(len(each.text) for each in passage) <= PADDED
+    shown = [(each, bool(whole or each.names or each.telling >= PADDING * peak)) for each in passage]
+    parts = []
+    for (told, acts), part in groupby(shown, key=lambda each: (each[1], each[1] and each[0].acts)):
+        words = " ".join(clipped(each.text) for each, _ in part) if told else "…"
+        parts.append(f"*{words}*" if acts else words)
+    text = " ".join(parts).removeprefix("… ").removesuffix(" …")
+    quoted = 1 - len(QUOTATION.sub("", text)) / len(text)
+    worth = peak**PEAK * passage_size(text) * (1 + QUOTED * quoted)
     speaker = next((each.speaker for each in passage if each.speaker), "")
     return Line(
-        text=with_speaker(speaker, text, message.text),
-        weight=RECAP if passage[0].recap and len(text) >= SHORT_PASSAGE else round(min(worth, EVENTFUL), 3),
+        text=f"{speaker}: {text}" if speaker else text,
+        weight=RECAP if recap and len(text) >= SHORT_PASSAGE else round(min(worth, EVENTFUL), 3),
         position=message.position,
         sources=(message.id,),
     )
@@ -315,8 +323,6 @@ def passage_size(text: str) -> float:
 
 DEEP_LINES = 160
 """The maximum number of lines of a deeper summary: as many as a wide context has room for."""
-RECAPS_SHARE = 0.6
-"""Most recaps among the lines of a deeper summary, as a share; other lines give more detail."""
 DEEP_NAMES = 200
 """The maximum number of names of a deeper summary."""
 LINE_CHARACTERS = 32
@@ -325,16 +331,13 @@ LINE_CHARACTERS = 32
 
 def tell_deeper(parts: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent story summaries: "story" and "artifacts", as in a leaf."""
-    told = [part.lines("story") for part in parts]
-    recaps = best_lines([[line for line in lines if is_recap(line)] for lines in told], int(DEEP_LINES * RECAPS_SHARE))
-    others = best_lines([[line for line in lines if not is_recap(line)] for lines in told], DEEP_LINES - len(recaps))
     totals: dict[str, float] = {}
     for mention in (each for part in parts for line in part.lines("artifacts") for each in line.names):
         totals[mention.name] = totals.get(mention.name, 0.0) + mention.weight
     totals = shortest_forms(totals)
     names = sorted(totals, key=lambda name: (-totals[name], name))[:DEEP_NAMES]
     return _sections(
-        tuple(sorted([*recaps, *others], key=lambda line: line.placed_at)),
+        best_lines([part.lines("story") for part in parts], DEEP_LINES),
         tuple(Mention(name, round(totals[name], 2)) for name in names),
         max((part.last_position for part in parts), default=0),
     )

@@ -288,7 +288,7 @@ def list_threads(
     """List the fixed facts of a story, and its open threads."""
     with open_session(stored, session) as named:
         title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
-    none = f"No thread is open in {title}; they are found with its summaries, which `ireneo work` writes."
+    none = f"No thread is open in {title}; a model finds them when it summarises, and `ireneo thread add` adds one."
     return Answer([pick_attributes(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
 
 
