@@ -135,7 +135,7 @@ def test_it_stops_at_the_last_call_and_where_there_is_no_server(benchmark: Modul
     assert result.stopped == "nobody there"
 
 
-def test_the_same_deed_on_the_same_thing_is_a_repeat(benchmark: ModuleType, cuts: list[Any]) -> None:
+def test_the_same_act_on_the_same_thing_is_a_repeat(benchmark: ModuleType, cuts: list[Any]) -> None:
     ends = cuts[0].dead_ends
     assert [line.subject for line in ends] == ["run frobnicate --all src"]
     again = Call(id="x", name="shell", arguments={"cmd": f"cd lib && {FAILED}"})

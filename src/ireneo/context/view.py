@@ -299,7 +299,7 @@ class ViewSlot:
         return _message(self.item, draft, sum(count_parts(draft.parts, count)), masked=changed, whole=self.is_whole)
 
 
-_FILE = lazy_re(r"- (?P<deed>read )?(?P<path>/[^\n]{1,400}):$")
+_FILE = lazy_re(r"- (?P<verb>read )?(?P<path>/[^\n]{1,400}):$")
 _PLACED = lazy_re(r"  - (?P<place>\w+): ")
 
 
@@ -312,7 +312,7 @@ def _without_repetition(text: str, files: set[str]) -> str:
         if found is not None and "path" in found.re.groupindex:
             path = found["path"]
             shown = short_path(path) if path in files else _path_from_difference(path, files)
-            lines[number] = f"- {found['deed'] or ''}{shown}:"
+            lines[number] = f"- {found['verb'] or ''}{shown}:"
             files.add(path)
         elif found is not None and found["place"] == place:
             lines[number] = f"    - {line[found.end() :]}"

@@ -527,7 +527,7 @@ class Warned(Topic, frozen=True, kw_only=True):
     since: Row = ()  # After a comma: a reason follows
     always: Row = ()  # Before what is to be done each time
     through: Row = ()  # Before a program by which something was done
-    deeds: Map = {}  # For each command, verbs that mean it
+    verbs: Map = {}  # For each command, verbs that mean it
     done: Row = ()  # A verb of what was done, in forms that are no order
     was: Row = ()  # Before such a verb: its object stands in front
     fine: Patterns = WHOLE  # Anywhere: what is named in addition to the failure works

@@ -135,7 +135,7 @@ class NamedCall(Struct, frozen=True, kw_only=True):
     end: int
     call: ReportedCall
     how: str
-    """In marks, as a subcommand, a program alone, a script, a path, a deed or a program that nobody knows."""
+    """In marks, as a subcommand, a program alone, a script, a path, a verb or a program that nobody knows."""
 
 
 def failing_call(clauses: Sequence[str]) -> tuple[int, ReportedCall | None]:
@@ -276,7 +276,7 @@ _PLAIN_WORD = lazy_re(r"[a-z]{3,}")
 
 def _verb_calls(at: int, clause: str) -> Iterator[NamedCall]:
     """The commands expressed by verbs: "don't force push", "I committed with --no-verify"."""
-    for verb, commands in _SAYS.deeds.items():
+    for verb, commands in _SAYS.verbs.items():
         found = re.search(rf"(?<![\w-])(?:{verb})(?![\w-])", clause, re.I)
         # As an order such a verb is rather what to do: "push to a branch".
         before = clause[: found.start()] if found else ""
@@ -285,7 +285,7 @@ def _verb_calls(at: int, clause: str) -> Iterator[NamedCall]:
             call = call_of_command(commands[0]) or ReportedCall(command=commands[0])
             flags = (*call.words, *_flags_of(clause.split(), clause.split()))
             call = replace(call, words=flags)
-            how = "deed with a flag" if flags else "deed"
+            how = "verb with a flag" if flags else "verb"
             yield NamedCall(at=at, start=found.start(), end=found.end(), call=call, how=how)
             return
 

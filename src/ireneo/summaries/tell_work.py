@@ -94,7 +94,7 @@ REPORTED_BESIDE = 0.25
 WORD_CHARACTERS = 480
 """The maximum number of characters of a user message that are kept as one line."""
 
-DEEDS: dict[ActionKind, str] = {
+VERBS: dict[ActionKind, str] = {
     "read": "read",
     "search": "searched for",
     "edit": "edited",
@@ -198,15 +198,15 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
 
 def _act_lines(done: Sequence[Step]) -> list[Line]:
     """A list of the acts, if there is nothing else to show."""
-    by_deed: dict[str, dict[str, None]] = {}
+    by_verb: dict[str, dict[str, None]] = {}
     for step in done:
         subject = clip(step.action.subject, 60)
-        deed = "ran" if step.action.shell and step.action.kind == "search" else DEEDS.get(step.action.kind, "used")
+        verb = "ran" if step.action.shell and step.action.kind == "search" else VERBS.get(step.action.kind, "used")
         ended = UNFINISHED if step.failed or step.result is None else ""
-        by_deed.setdefault(deed, {})[(f"`{subject}`" if step.action.shell else subject) + ended] = None
+        by_verb.setdefault(verb, {})[(f"`{subject}`" if step.action.shell else subject) + ended] = None
     told = [
-        f"{deed} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
-        for deed, subjects in by_deed.items()
+        f"{verb} {', '.join(list(subjects)[:MOST_ACTS])}" + (" and others" if len(subjects) > MOST_ACTS else "")
+        for verb, subjects in by_verb.items()
     ]
     return [replace(done[-1].line(f"I {'; '.join(told)}.", ACTED), verbs=ACTS)] if told else []
 
@@ -314,8 +314,8 @@ def _refused_action(step: Step) -> str:
     new = next(
         (name for line in action.added.splitlines() if (name := defined_name(line)) and name not in action.removed), ""
     )
-    deed = {"edit": "my edit of", "write": "my writing of"}.get(action.kind, f"my {action.kind} of")
-    return f"{deed} {short_path(action.subject)}" + (f" (`{new}`)" if new else "")
+    act = {"edit": "my edit of", "write": "my writing of"}.get(action.kind, f"my {action.kind} of")
+    return f"{act} {short_path(action.subject)}" + (f" (`{new}`)" if new else "")
 
 
 def _agent_reports(done: Sequence[Step]) -> Iterator[Line]:

@@ -18,35 +18,35 @@ from .journeys import Look
 from .material import LOGGED, TINY, Teller, pieces, places, scripts
 
 LOOK = Look(700, TINY, "openai")
-Deed = Callable[[Memory], Awaitable[None]]
+Act = Callable[[Memory], Awaitable[None]]
 
 
-def appends(drafts: list[Draft], after: str) -> Deed:
-    async def deed(memory: Memory) -> None:
+def appends(drafts: list[Draft], after: str) -> Act:
+    async def act(memory: Memory) -> None:
         await (await memory.session("run")).append(drafts, after=after)
 
-    return deed
+    return act
 
 
-def imports(lines: list[bytes], name: str) -> Deed:
-    async def deed(memory: Memory) -> None:
+def imports(lines: list[bytes], name: str) -> Act:
+    async def act(memory: Memory) -> None:
         await memory.import_log(lines, log_format(name), name="log")
 
-    return deed
+    return act
 
 
-def rewinds(to: str) -> Deed:
-    async def deed(memory: Memory) -> None:
+def rewinds(to: str) -> Act:
+    async def act(memory: Memory) -> None:
         await (await memory.session("run")).rewind(to)
 
-    return deed
+    return act
 
 
 async def looks_at(memory: Memory) -> None:
     await LOOK.at(await memory.session("run"))
 
 
-async def next_deed(memory: Memory, kind: str, steps: tuple[str, ...], place: int, number: int) -> Deed:
+async def next_act(memory: Memory, kind: str, steps: tuple[str, ...], place: int, number: int) -> Act:
     """What is done next; each of these may be done again without harm."""
     teller = Teller(f"era{number}")
     path = await (await memory.session("run")).messages()
@@ -61,12 +61,12 @@ async def next_deed(memory: Memory, kind: str, steps: tuple[str, ...], place: in
 
 
 KINDS = st.sampled_from(["append", "append", "append", "import", "rewind", "look", "look"])
-deeds = st.lists(st.tuples(KINDS, pieces, places, places), min_size=1, max_size=8)
+acts = st.lists(st.tuples(KINDS, pieces, places, places), min_size=1, max_size=8)
 
 
 @calm(6)
-@given(store=stores, script=deeds)
-async def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
+@given(store=stores, script=acts)
+async def test_an_act_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
     store: str, script: list[tuple[str, tuple[str, ...], int, int]]
 ) -> None:
     async with housed(store) as house:
@@ -78,17 +78,17 @@ async def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_ag
             return await inner.read(everything, "mine", (TINY.summarizer,), (LOOK.budget,))
 
         for number, (kind, steps, place, at) in enumerate(script):
-            deed = await next_deed(sound, kind, steps, place, number)
+            act = await next_act(sound, kind, steps, place, number)
             before = await held()
             fuse.set(at % 40)
             try:
-                await deed(breaking)
+                await act(breaking)
                 broken = False
             except BrokenOffError:
                 broken = True
             after = await held()
             # The next run, which knows nothing of the one that died.
-            await deed(sound)
+            await act(sound)
             assert after in (before, await held())
             assert broken or after == await held()
 
@@ -105,12 +105,12 @@ async def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
         # Each try begins with something new to do, so that it has all of its steps before it.
         for at in range(200):
             await appends(Teller(f"era{at}").tell(["read"]), (await _path(sound))[-1])(sound)
-            deed = await next_deed(sound, kind, ("ask", "read"), 2 + at % 3, 1_000 + at)
+            act = await next_act(sound, kind, ("ask", "read"), 2 + at % 3, 1_000 + at)
             fuse.set(at)
             try:
-                await deed(breaking)
+                await act(breaking)
             except BrokenOffError:
-                await deed(sound)
+                await act(sound)
                 continue
             assert at > 4, "nothing was broken off"
             return

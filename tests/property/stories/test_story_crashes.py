@@ -22,9 +22,9 @@ from .fickle import FickleLLM, memory_with
 from .material import TINY_STORY, Storyteller, places, stories
 from .test_story_work import nothing_is_due, worked
 
-Deed = Callable[[Memory], Awaitable[object]]
+Act = Callable[[Memory], Awaitable[object]]
 STEPS = {"look": range(0, 400, 7), "catch up": range(0, 400, 11), "work": range(0, 180, 23)}
-"""At which steps each deed breaks off; work has some for every text, and another text comes with every try."""
+"""At which steps each act breaks off; work has some for every text, and another text comes with every try."""
 FAMILIES = (TINY_STORY.summarizer, f"story-1/third/{TINY_STORY.summarizer}")
 
 
@@ -41,7 +41,7 @@ async def catches_up(memory: Memory) -> object:
     return await caught_up(await memory.session("run"), TINY_STORY)
 
 
-DEEDS: dict[str, Deed] = {"look": looks, "catch up": catches_up, "work": worked}
+ACTS: dict[str, Act] = {"look": looks, "catch up": catches_up, "work": worked}
 
 
 async def path_of(memory: Memory) -> list[Message]:
@@ -69,18 +69,18 @@ async def goes_on(memory: Memory, store: Store, clock: ManualClock, path: list[M
     await goes_as_undisturbed(store, session, [message.draft for message in path])
 
 
-@pytest.mark.parametrize(("store", "deed"), [("sqlite", "look"), ("in memory", "catch up"), ("sqlite", "work")])
-async def test_any_step_may_be_the_last(store: str, deed: str) -> None:
+@pytest.mark.parametrize(("store", "act"), [("sqlite", "look"), ("in memory", "catch up"), ("sqlite", "work")])
+async def test_any_step_may_be_the_last(store: str, act: str) -> None:
     async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, clock = await begun(inner, fuse, ["instruct", "chats"])
-        for number, at in enumerate(STEPS[deed]):
+        for number, at in enumerate(STEPS[act]):
             # Each try has something new to do before it.
             await (await memory.session("run")).append(Storyteller(2 + at).tell(["chat", "scene"]))
             path = await path_of(memory)
             fuse.set(at)
             try:
-                await DEEDS[deed](breaking)
+                await ACTS[act](breaking)
             except BrokenOffError:
                 fuse.set(None)
                 if number % 6 == 0:
@@ -89,7 +89,7 @@ async def test_any_step_may_be_the_last(store: str, deed: str) -> None:
                 continue
             fuse.set(None)
             assert at > 4, "nothing was broken off"
-            if deed != "work":
+            if act != "work":
                 break
         await goes_on(memory, inner, clock, path)
 
@@ -97,7 +97,7 @@ async def test_any_step_may_be_the_last(store: str, deed: str) -> None:
 @calm(2)
 @given(
     store=stores,
-    script=st.lists(st.tuples(stories(max_size=3), st.sampled_from([*DEEDS]), places), min_size=1, max_size=3),
+    script=st.lists(st.tuples(stories(max_size=3), st.sampled_from([*ACTS]), places), min_size=1, max_size=3),
 )
 async def test_a_story_that_is_broken_off_again_and_again_goes_on(
     store: str, script: list[tuple[list[str], str, int]]
@@ -105,14 +105,14 @@ async def test_a_story_that_is_broken_off_again_and_again_goes_on(
     async with housed(store) as house:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, clock = await begun(inner, fuse, ["chats", "chats"])
-        for number, (pieces, deed, at) in enumerate(script):
+        for number, (pieces, act, at) in enumerate(script):
             path = await path_of(memory)
             acknowledged = [message.id for message in path]
             fuse.set(at % 60)
             try:
                 session = await breaking.session("run")
                 acknowledged += (await session.append(Storyteller(2 + number).tell(pieces))).ids
-                await DEEDS[deed](breaking)
+                await ACTS[act](breaking)
             except BrokenOffError:
                 pass
             fuse.set(None)

@@ -88,7 +88,7 @@ _COMMAND_LINE = lazy_re(r"`(.+)`\s*$")
 _KEYED = lazy_re(r"\b(path|pattern|include) `([^`\n]+)`")
 _TOLD = lazy_re(r"(?P<what>[A-Z][\w ]{2,30}): (?P<value>\S.*)")
 _BULLET = lazy_re(r"- (?P<key>\w[\w.-]{0,60}): `(?P<value>.*)")
-_PATCHED = lazy_re(r"\*\*(?P<deed>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
+_PATCHED = lazy_re(r"\*\*(?P<change>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
 _WRITTEN = lazy_re(
     r"(?:The file (?P<file>\S.{0,400}?) has been (?:updated|created)"
     r"|File created successfully at: (?P<made>\S.{0,400}?)[^\S\n]*+$)",
@@ -221,8 +221,8 @@ def _read_patch(name: str, rest: str, body: list[str]) -> _ToolUse:
     at = 0
     while at < len(body):
         if (file := _PATCHED.match(body[at])) is not None:
-            deed = "Update" if file["deed"] == "Modify" else file["deed"]
-            patch.append(f"*** {deed} File: {file['path']}")
+            change = "Update" if file["change"] == "Modify" else file["change"]
+            patch.append(f"*** {change} File: {file['path']}")
             at += 1
         elif (block := _find_block(body[at : at + 1], to_the_last=False)) is None:
             at += 1
