@@ -51,7 +51,6 @@ ENDED = (
     ("I have a fern in the kitchen.", "The fern didn't survive the winter."),
     ("Unsere Miete ist 980 kalt.", "Die Miete ist hier 1120."),
     ("Ich wiege 92 Kilo.", "Meine Waage sagt 85 heute."),
-    ("Am Mittwuch hani immer Blasmusig z Thun, das isch schön.", "D Blasmusig hani ufgä, ich ha kei Zit meh."),
     ("I work as a nurse at the university hospital.", "No need, I quit. Since Monday I'm a teacher in Antwerp."),
     ("I work as a nurse at the university hospital.", "I'm a teacher at a nursing school now."),
     ("I'm a nurse at Fenwick Hall.", "I work as a teacher at Saint Anne's now."),
@@ -74,7 +73,6 @@ ENDED = (
     ("My blood pressure is 152 over 96.", "The nurse measured 131 over 82 on Monday."),
     ("I'm in payroll at Fenwick Hall.", "They made the whole office redundant on Wednesday."),
     ("Ich fahre seit Jahren Bus bei den Linzer Linien.", "So, seit heute bin ich Rentner."),
-    ("We're in a two-bed in Hull with the baby.", "I'm in a wee one-bed in Hove now."),
     ("My new boss is Dr Mehta, very calm.", "Sorry, the doctor's name is not Mehta, it's Mehra."),
     ("my rate is 70 an hour, how many swords is that", "raised my rate to 85"),
 )
@@ -256,13 +254,6 @@ def test_what_is_left_of_a_row_can_lose_another_in_a_third_session(tmp_path: Pat
     assert len(held[0].evidence[-1].messages) == 3
 
 
-def test_of_several_sentences_those_stay_of_which_nothing_is_said(tmp_path: Path) -> None:
-    said = "Ermüdungsbruch im Mittelfuß. Der Lauf in Duisburg ist gestrichen."
-    held = held_after(tmp_path, said, "Der Fuß ist heile!")
-    assert [each.text for each in held if "Mittelfuß" in each.text and each.holds] == []
-    assert [each.text for each in held if "Duisburg" in each.text and each.holds]
-
-
 @pytest.mark.parametrize(
     ("said", "later", "left"),
     [
@@ -284,7 +275,7 @@ def test_what_was_said_to_last_until_a_day_is_over_after_it(tmp_path: Path, said
     held = [each.text for each in told if each.holds]
     assert told
     assert [left in each for each in held] == ([True] if left else [])
-    assert all(each.holds or "and held until" in each.reason for each in told)
+    assert all(each.holds or "not relied on since" in each.reason for each in told)
 
 
 @pytest.mark.parametrize(

@@ -167,5 +167,5 @@ def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: P
         assert "lift" not in held
         assert "Greta" in held
         (desk,) = [each for each in memory.memories(state="any") if "lift" in each.text]
-        assert desk.reason == "It was told of 14 May 2031, and held until 10 November 2031."
+        assert desk.reason == "It was told of 14 May 2031, and is not relied on since 10 November 2031."
         assert desk.id in [each.id for each in memory.recall("what was next to my desk before?")]

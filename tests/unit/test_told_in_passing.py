@@ -110,7 +110,7 @@ def test_a_clause_behind_a_liking_is_none() -> None:
 
 
 def test_she_is_whoever_was_named_even_in_a_thought() -> None:
-    assert "my mum lives in Durham" in quoted("We're thinking about Skye, in my mum's caravan. She lives in Durham.")
+    assert ("home", "Durham") in slots("We're thinking about Skye, in my mum's caravan. She lives in Durham.")
     assert (
         "Ada"
         not in quoted("My wife Ada is well. Her mum came for a month. She sleeps in the attic.").partition("month")[2]
@@ -200,17 +200,6 @@ def test_verses_for_a_birthday_are_about_real_people() -> None:
 def test_an_answer_goes_on_with_whom_the_question_asks_of() -> None:
     told = facts("Whist. She hates loud music.", "What does your aunt enjoy?")
     assert [fact for fact in told if "your aunt" in fact.text and "Whist. She hates loud music" in fact.text]
-
-
-@pytest.mark.parametrize(
-    ("text", "job"),
-    [
-        ("First week as ward sister done, I'm shattered.", "ward sister"),
-        ("Erste Woche als Busfahrer geschafft.", "Busfahrer"),
-    ],
-)
-def test_the_first_week_tells_the_job(text: str, job: str) -> None:
-    assert ("job", job) in slots(text)
 
 
 def test_names_behind_a_number_stay_with_it() -> None:

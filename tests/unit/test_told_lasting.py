@@ -24,7 +24,7 @@ FACTS = [
 EVENTS = [
     "I've got a stall at the market.",
     "My mum keeps bees behind the church.",
-    "My mum lives in Leeds.",
+    "My mum likes Leeds.",
     "I bought a kiln.",
     "My tenant pays on the first.",
     "I've started bouldering on Tuesdays.",
@@ -136,7 +136,6 @@ def test_what_is_said_to_the_assistant_is_no_part_of_a_quotation() -> None:
     [
         "Three bedrooms and a garden in Whitby",
         "first day at Halden Works done.",
-        "they made me shift leader!",
         "Jonah's in third grade",
     ],
 )

@@ -19,16 +19,20 @@ TOLD = [
     ("Ich wohne in Kiel und arbeite bei Holzmann.", "user", "employer", "Holzmann"),
     ("I'm Odile and I work at a foundry.", "user", "employer", "foundry"),
     ("my birthday is on 3 May", "user", "birthday", "3 May"),
+    # Where somebody's people live and what they do.
+    ("My wife Odile left Fenwick. She works at Tarn & Co.", "Odile", "employer", "Tarn & Co"),
+    ("My sister is moving house. She's a nurse.", "user's sister", "job", "nurse"),
+    ("My aunt Ruth called. She's moved to Bergen!", "Ruth", "home", "Bergen"),
+    ("My brother Tam lives in Wick, he's a joiner.", "Tam", "home", "Wick"),
+    ("My friend Jo is vegan.", "Jo", "diet", "vegan"),
+    ("Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.", "Veit", "employer", "Holzmann"),
+    ("Mein Schwager Udo ist Elektriker.", "Udo", "job", "Elektriker"),
 ]
-QUOTED = [
-    # What changes often is of the day on which it was said, and told of whom it speaks.
-    ("My wife Odile left Fenwick. She works at Tarn & Co.", "“My wife Odile left Fenwick. She works at Tarn & Co.”"),
-    ("My sister is moving house. She's a nurse.", "“My sister is moving house. She's a nurse.”"),
-    ("My aunt Ruth called. She's moved to Bergen!", "“My aunt Ruth called. She's moved to Bergen!”"),
-    (
-        "Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.",
-        "„Mein Bruder Veit wohnt in Kiel, er arbeitet bei Holzmann.“",
-    ),
+NOT_TOLD = [
+    "My brother is 17.",
+    "My sister drives a van.",
+    "Meine Schwägerin Ulla ist Engländerin.",
+    "Mein Bruder ist Raucher.",
 ]
 
 
@@ -40,11 +44,11 @@ def test_a_fact_is_told_of_whom_it_speaks(text: str, subject: str, attribute: st
     assert all(piece.rstrip(".") in text for piece in found.quote.split(" … "))
 
 
-@pytest.mark.parametrize(("text", "quoted"), QUOTED)
-def test_of_others_what_changes_is_quoted(text: str, quoted: str) -> None:
+@pytest.mark.parametrize("text", NOT_TOLD)
+def test_of_others_what_changes_often_fills_no_slot(text: str) -> None:
     facts = extract_facts(text, speaker="user", at=AT)
-    assert [each.kind for each in facts if each.text.endswith(quoted)] == ["episodic"]
-    assert not {"home", "employer", "job"} & {each.attribute for each in facts if not each.against}
+    assert {each.attribute for each in facts if each.value[:1].islower() or each.value[:1].isdigit()} <= {""}
+    assert "job" not in {each.attribute for each in facts}
 
 
 @pytest.mark.parametrize(

@@ -335,6 +335,9 @@ def _read_by_rules(tx: Transaction, resources: Resources, due: Due, mark: str) -
         # Beside an agent's work "the branch is open now" is about that, which summaries, lessons and pins cover better.
         for fact in (fact for fact in facts if fact.attribute or not at_work):
             piece = _fact_draft(fact, said, stretch, now + len(remembered) * _NEXT)
+            if fact.beside:
+                here = len(tx.log.find(key, fact.beside)) == len(fact.beside)
+                piece = replace(piece, session=key.session if here else "", messages=(*fact.beside, *piece.messages))
             if fact.answers and last is not None:
                 piece = replace(piece, messages=(last.message, *piece.messages))
             settled = settle_statements(tx, key.space, [own_draft(fact, piece)] if is_clean(fact) else (), known.facts)

@@ -245,7 +245,6 @@ def settle_statements(
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
             elif (
                 draft.against
-                and draft.value
                 and cardinality_of(draft.attribute) == "one"
                 and (gone or (first.did == "overturned" or any(not each.holds for each in first.changed)))
             ):
@@ -364,7 +363,8 @@ def _ended_among(draft: MemoryDraft, known: Sequence[Record], often: Mapping[str
     """The known memories that a statement ends by its meaning."""
     words = unquoted_words(draft.text)
     # Each sentence of a quotation ends memories by itself.
-    said = list(sentences(words, small_opens=True)) if words != draft.text else [draft.text]
+    is_quoted = words != draft.text and not draft.against
+    said = list(sentences(words, small_opens=True)) if is_quoted else [words]
     over = (ended_memories(replace(draft, text=each), known, often) for each in said)
     return list({each.id: each for some in over for each in some}.values())
 

@@ -32,6 +32,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     takes_back: Patterns = BARE  # A sentence of its own that takes back the one before: "just kidding"
     not_that: Patterns = BARE  # Right before a known value: it is wrong
     but_that: Row = ()  # Between a wrong value and the right one
+    not_mine: Row = ()  # Anywhere: somebody, `name`, is not what the speaker had called them, `word`
     muddled: Patterns = BARE  # Anywhere: somebody got things mixed up in what they said
     articles: Row = ()  # Before a noun
     hyperbole: Patterns = BARE  # Anywhere: nobody means it so
@@ -81,6 +82,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     not_planned: Patterns = BARE  # Anywhere in a clause: somebody is not going to do what they had planned
     stays: Patterns = BARE  # Anywhere: somebody stays where they are
     calls_off: Patterns = BARE  # Anywhere: a plan was abandoned
+    house_move: Patterns = BARE  # Anywhere: the move that was planned
     just_now: Patterns = BARE  # Anywhere: it began right before it was said
     of_others: Patterns = Patterns(flags=0)  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
@@ -99,8 +101,6 @@ class Facts(Topic, frozen=True, kw_only=True):
     dated: Set = frozenset()  # Things whose time may change: an appointment
     measured: Set = frozenset()  # Things that are measured, with another value each time
     says: tuple[Predication, ...] = ()
-    # The same for a whole clause, whatever its subject: "they promoted me to …", "first day at …"
-    outright: tuple[Predication, ...] = ()
     forbids: Patterns = BARE  # Anywhere in a rule: what is forbidden
     of_boss: Patterns = BARE  # Anywhere: it is about the speaker's boss
     promoted: Patterns = BARE  # Anywhere: somebody with new work has it with the same employer
@@ -146,6 +146,12 @@ class Facts(Topic, frozen=True, kw_only=True):
     opposites: Row = ()  # Words that exclude each other at a time, separated by blanks
     over: Patterns = BARE  # Anywhere: what is said of somebody is no longer true
     rules: Patterns = OPENS_CLAUSE  # At the beginning of a sentence: how the assistant should behave
+    manners: Patterns = BARE  # Anywhere in a clause: in what form answers are, or what an assistant does
+    standing: Patterns = BARE  # Anywhere in a request: it is meant for all answers, or for all of a kind
+    wants_so: Patterns = (
+        OPENS_CLAUSE  # At the beginning of a clause: the speaker wants it so, or addresses the assistant
+    )
+    of_one_text: Patterns = BARE  # Anywhere in a request: it is about one text that is being written
     tongues: Patterns = BARE  # Anywhere in a rule: the language of answers
     put_right: Patterns = BARE  # Anywhere: another figure replaces the one that was said right before
     laughs: Patterns = BARE  # Anywhere: the speaker laughs

@@ -54,8 +54,6 @@ class Words(Topic, frozen=True, kw_only=True):
     # "It's nuts that I'm allergic to": a pattern with the groups `what` and `said`, which are put in the opposite order
     cleft: Row = ()
     reorders: tuple[tuple[str, str], ...] = ()  # Unusual or shortened word orders, and the order that rules expect
-    dialect: Map = {}  # For each word, its forms in dialects of the language
-    participles: Map = {}  # For each beginning of a word, what replaces it in a participle of a dialect
 
 
 class Grammar(Topic, frozen=True, kw_only=True):

@@ -228,7 +228,7 @@ def language_of_sentence(text: str) -> str:
 
 @lru_cache(2_048)
 def standardise(text: str) -> str:
-    """Rewrite a text as rules expect it: German dialect in standard German, English clefts in plain word order.
+    """Rewrite a text in the word order that rules expect.
 
     "It's hazelnuts I'm allergic to" says that I'm allergic to hazelnuts.
     """
@@ -237,20 +237,7 @@ def standardise(text: str) -> str:
         text = _CLEFT.sub(r"\g<said> \g<what>", text)
     for pattern, plain in _word_orders(language):
         text = pattern.sub(plain, text, count=1)
-    if language != "de":
-        return text
-    known, beginnings = _dialect_words(), of_language(Words, "de").participles
-
-    def replace_dialect(found: re.Match[str]) -> str:
-        low = found[0].lower()
-        if low in known:
-            return known[low]
-        begin = next((each for each in beginnings if low.startswith(each)), "")
-        if begin and low not in _stop_words()["de"] and low.endswith(("t", "en")):
-            return beginnings[begin][0] + low.removeprefix(begin)
-        return found[0]
-
-    return _LETTERS.sub(replace_dialect, text)
+    return text
 
 
 @cache
@@ -269,12 +256,6 @@ _GROUP = lazy_re(r"<(\w+)>")
 
 
 _CLEFT = lazy_re(lambda: any_of(of_language(Words, "en").cleft), re.IGNORECASE)
-
-
-@cached_data
-def _dialect_words() -> dict[str, str]:
-    rows = of_language(Words, "de").dialect
-    return {form.lower(): word for word, forms in rows.items() for form in forms}
 
 
 def writes_nouns_large(text: str) -> bool:

@@ -15,7 +15,7 @@ from ireneo.patterns import lazy_re
 
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
-_EACH = (*"becomes over_what grades clocks lasts_for arrives".split(),)
+_EACH = (*"becomes over_what grades clocks lasts_for arrives not_mine".split(),)
 """Fields whose patterns are searched one by one, since they share the names of their groups."""
 
 
@@ -41,7 +41,6 @@ class FactCues:
         """Compile each field of `known` when it is first searched."""
         self.known = known
         self.says: tuple[tuple[Predication, re.Pattern[str]], ...] = _compiled_rows(known.says)
-        self.outright = _compiled_rows(known.outright)
         self.each = {name: tuple(lazy_re(row, re.I) for row in getattr(known, name)) for name in _EACH}
         opens = any_of(known.openers)
         clause = rf"(?={opens}|{any_of(known.condition)}|{any_of(known.asks_within)})"
@@ -79,16 +78,6 @@ def has_cue(cue: str, text: str) -> bool:
     """Whether a text contains a cue of any language; cached, since each new statement is compared with many texts."""
     asked: Patterns = getattr(topic(Facts), cue)
     return asked.search(text) is not None
-
-
-def match_whole_clause(text: str, sentence: str) -> tuple[Predication, re.Match[str]] | None:
-    """The match of a whole clause, whatever its subject, or of several clauses: "we moved, it's Lyon now"."""
-    for row, pattern in (each for known in all_cues().values() for each in known.outright):
-        for said in dict.fromkeys((text, sentence)):
-            found = pattern.match(said)
-            if found and found["value"] in text:
-                return row, found
-    return None
 
 
 @cached_data

@@ -158,7 +158,7 @@ def _sentence_language(sentence: str, text: str) -> str:
 
 @cached_data
 def _english_alone() -> frozenset[str]:
-    """Common English words that no German dialect has; "no" and "do", for example, are also Bavarian."""
+    """Common English words that no German text has; "no" and "do", for example, are also Bavarian."""
     words = of_language(Words, "en").telling.union(word for word in common_words() if len(word) > 2 or word == "my")
     return words - of_language(Words, "de").stop
 
@@ -178,6 +178,25 @@ def is_earnest(text: str) -> bool:
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
     return not (is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
+
+
+def is_wish_for_answers(clause: str, sentence: str) -> bool:
+    """Whether a clause says how the assistant should answer from now on.
+
+    A complete form says so, or a word for the form of answers and, up to the end of the sentence, one that says that
+    it is meant for good. What people tell of themselves, and what they want of one text, is no such wish.
+    """
+    if any(each.rules.match(clause) for each in all_cues().values()):
+        return True
+    rest = sentence[max(sentence.find(clause), 0) :]
+    clause = clause.rpartition(": ")[2]
+    if not (has_cue("manners", clause) and has_cue("standing", rest)) or has_cue("of_one_text", clause):
+        return False
+    if topic(Facts).wants_so.match(clause):
+        return True
+    said = predicate(clause)
+    tells = any(re.match(any_of(each.known.openers), clause, re.I) for each in all_cues().values())
+    return not (tells or (said is not None and said.subject and clause.startswith(said.subject)))
 
 
 def without_code_and_quotes(text: str) -> str:
@@ -210,7 +229,7 @@ def _sentence_statements(told: Statement) -> Iterator[Statement]:
         return
     if _FACTS.condition.match(bare):
         # "If I ever ask about work after ten, tell me to go to bed" is a rule for the assistant.
-        is_rule = any(each.rules.match(bare) for each in all_cues().values())
+        is_rule = is_wish_for_answers(bare.strip(), bare)
         how = rows.steps.search(bare) and not rows.supposed.search(bare) and not bare.rstrip().endswith("?")
         yield replace(told, text=bare.strip() if is_rule or how else "", how=bool(how and not is_rule))
         return
@@ -229,11 +248,16 @@ def _clause_statements(pieces: list[str], bare: str, told: Statement, *, quoted:
     asked = bare.rstrip(" \"'”)").endswith("?")
     for at, piece in enumerate(pieces):
         is_question = asked and at == len(pieces) - 1
+        if is_wish_for_answers(_without_fillers(piece, rows), bare) and not (
+            is_question and (at or not rows.address.search(piece))
+        ):
+            yield replace(told, text=_without_fillers(piece, rows))
+            continue
         if (rows.condition.match(piece) and not is_question) or rows.unreal.search(piece):
             # A clause that depends on a condition or a wish is dropped; what was said before it is kept.
             yield told
             return
-        if is_question or (rows.asks.match(piece) and not rows.rules.match(piece)):
+        if is_question or rows.asks.match(piece):
             supposes = rows.condition.match(piece) or rows.supposed.search(piece) or rows.hyperbole.search(piece)
             yield told if supposes else replace(told, text=piece, asks=True)
             if f"{piece}:" in bare:
@@ -241,10 +265,10 @@ def _clause_statements(pieces: list[str], bare: str, told: Statement, *, quoted:
                 return
             continue
         if _reports_other_opinion(pieces, at, rows):
-            yield replace(told, text=_own_part(piece, rows))
+            yield replace(told, text=_part_before(piece, rows.reported.search(piece), rows))
             continue
         if rows.supposed.search(piece) or rows.hyperbole.search(piece) or (quoted and at == len(pieces) - 1):
-            yield told
+            yield replace(told, text=_part_before(piece, rows.supposed.search(piece), rows))
             continue
         text = _without_authority(_without_fillers(piece, rows), rows)
         is_fragment = not _has_content(text, piece, told.sentence)
@@ -281,7 +305,7 @@ def _without_authority(text: str, rows: FactCues) -> str:
 def _reports_other_opinion(pieces: list[str], at: int, rows: FactCues) -> bool:
     """Whether a clause reports somebody else's opinion; the next clause that depends on it is marked."""
     piece = pieces[at]
-    if rows.rules.match(piece) or any(rows.authority.match(part) for part in piece.split(", ")):
+    if any(rows.authority.match(part) for part in piece.split(", ")):
         return False
     said_by = rows.reported.search(standardise(piece))
     if said_by and said_by.end() >= len(piece) - 1 and pieces[at + 1 : at + 2]:
@@ -290,17 +314,14 @@ def _reports_other_opinion(pieces: list[str], at: int, rows: FactCues) -> bool:
     return said_by is not None
 
 
-def _own_part(piece: str, rows: FactCues) -> str:
-    """The part about the speaker before a report of others: "I was at the doctor's and Pa says …"."""
-    report = rows.reported.search(piece)
-    joint = None
-    for found in _JOINT.finditer(piece, 0, report.start() if report else 0):
-        joint = found
-    own = piece[: joint.start()] if joint else ""
+def _part_before(piece: str, unsure: re.Match[str] | None, rows: FactCues) -> str:
+    """The part of a clause before a report or a guess: "I was at the doctor's and Pa says …", "I eat fish, I guess"."""
+    joints = list(_JOINT.finditer(piece, 0, unsure.start() if unsure else 0))
+    own = piece[: joints[-1].start()] if joints else ""
     if len(_WORDS.findall(own)) <= _SHORTEST or rows.asks.match(own):
         return ""
-    unsure = rows.reported.search(own) or rows.supposed.search(own) or rows.hyperbole.search(own)
-    return "" if unsure else _without_fillers(own, rows)
+    doubt = rows.reported.search(own) or rows.supposed.search(own) or rows.hyperbole.search(own)
+    return "" if doubt else _without_fillers(own, rows)
 
 
 def _cut(text: str) -> str:

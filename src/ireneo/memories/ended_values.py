@@ -8,22 +8,49 @@ another hospital is still a nurse.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from msgspec import Struct
 
 from ireneo.language.files import any_of, topic
 from ireneo.language.spoken import Facts, Phrasing
+from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import has_cue
 from ireneo.memories.facts import ONE_LIFE, cardinality_of
-from ireneo.memories.figures import counts_by_noun
+from ireneo.memories.figures import counts_by_noun, figures_by_quantity
 from ireneo.memories.record import MemoryDraft, Record, slot
-from ireneo.memories.wording import comparable_words, distinctive_words
+from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
 
 _FACTS = topic(Facts)
 _SAYS = topic(Phrasing)
-_RIGHT = lazy_re(lambda: rf"(?: \w+){{0,2}}[,;:–—-]? {any_of(_FACTS.but_that)}(?P<now>[^.!?,;–—]+)", re.I)
-"""What is right, behind what is not."""
+_ITEM = r"[^\s,;:!?–—“”„\"]{1,30}(?: [^\s,;:!?–—“”„\"]{1,30}){0,2}?"
+_ENDS = r"(?=\.?(?:[,;:!?–—\"”“]| [–—-]|$)|\. )"
+_PUT_RIGHT = (
+    lazy_re(
+        lambda: (
+            rf"{any_of(_FACTS.not_that)}(?P<wrong>{_ITEM})(?:(?: \w+){{0,2}}[,;:–—-]? {any_of(_FACTS.but_that)}"
+            rf"|, ?(?:{any_of(_FACTS.article)} |{any_of(_SAYS.before_dates)} )*)(?P<right>{_ITEM}){_ENDS}"
+        ),
+        re.I,
+    ),
+    lazy_re(
+        lambda: (
+            rf"(?:{any_of(_FACTS.but_that)}|^\W{0, 5}(?:\w{1, 20}, )?)(?P<right>{_ITEM}),? "
+            rf"{any_of(_FACTS.not_that)}(?P<wrong>{_ITEM}){_ENDS}"
+        ),
+        re.I,
+    ),
+)
+"""What is right, beside what is not."""
+_RECENT = timedelta(days=30)
+"""Who puts something right that was said longer ago says it in full."""
+_CONVERSATION = timedelta(hours=8)
+_SHORT = 16
+"""The maximum number of words of a message that only puts a figure right."""
 DIET = ("allergy", "avoids", "restriction")
 """Attributes for what somebody must not or does not eat; who says that one has ended means the others as well."""
 
@@ -57,22 +84,97 @@ def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Recor
     )
 
 
-def corrected_values(text: str, known: Sequence[Record]) -> Iterator[tuple[Record, str, str]]:
-    """The known values that a sentence of a text calls wrong, each with the right one, and the sentence.
+class Correction(Struct, frozen=True, kw_only=True):
+    """A sentence that calls something wrong, and says what is right: "not Hull, Hove"."""
 
-    If the sentence names one of their subjects, the others are not meant.
+    wrong: str
+    right: str
+    sentence: str
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether both are of one kind; a thing has no more words than the one that it replaces."""
+        kind = _shape(self.right)
+        if kind == "thing" and (len(self.right.split()) > len(self.wrong.split()) or not distinctive_words(self.right)):
+            return False
+        return kind == _shape(self.wrong) and self.wrong.casefold() != self.right.casefold()
+
+    def concerns(self, words: str) -> bool:
+        """Whether the wrong words stand in others."""
+        return re.search(rf"(?<![\w.]){re.escape(self.wrong)}(?!\w)", words, re.I) is not None
+
+
+@lru_cache(512)
+def corrections(text: str) -> Sequence[Correction]:
+    """The corrections in a text: of a name by a name, of a figure by a figure, or of one thing by another; cached."""
+    found = list[Correction]()
+    for sentence in sentences(text, small_opens=True) if _FACTS.not_that.search(text) else ():
+        told = [
+            Correction(wrong=each["wrong"].strip(" ."), right=each["right"].strip(" ."), sentence=sentence)
+            for pattern in _PUT_RIGHT
+            for each in pattern.finditer(sentence)
+        ]
+        found += [each for each in told if each.is_alike][:1]
+    return found
+
+
+def _shape(words: str) -> str:
+    """What words look like: a figure, a day, a name or something else."""
+    if any(letter.isdigit() for letter in words):
+        return "figure"
+    if words.split()[0].casefold() in {*weekday_numbers(), *month_numbers()}:
+        return "day"
+    return "name" if words[0].isupper() else "thing"
+
+
+def corrected_quotations(text: str, at: datetime, known: Sequence[Record]) -> Iterator[tuple[Record, str]]:
+    """The recent memories without a value that a text puts right, each with the sentence that does so.
+
+    They contain the words that are called wrong, or, if the text only says that something was wrong, are the last
+    ones of the conversation with another figure of the same kind.
     """
-    for sentence in sentences(text, small_opens=True) if known and _FACTS.not_that.search(text) else ():
-        for each in [one for one in known if one.subject in sentence] or known:
-            at = sentence.lower().find(each.value.lower())
-            if not any(found.end() == at for found in _FACTS.not_that.finditer(sentence)):
-                continue
-            right = _RIGHT.match(sentence, at + len(each.value))
-            value = right["now"].partition(" - ")[0].strip() if right else ""
-            named = value[:1].isupper()
-            longest = 2 if named else len(each.value.split())
-            if distinctive_words(value) and len(value.split()) <= longest and named >= each.value[0].isupper():
-                yield each, value, sentence
+    recent = [each for each in known if not each.value and timedelta(0) <= at - each.at < _RECENT]
+    named = [
+        (each, put.sentence)
+        for put in corrections(text)
+        for each in recent
+        if _shape(put.wrong) != "thing" and put.concerns(comparable_words(each.text))
+    ]
+    is_short = len(text.split()) <= _SHORT
+    told = figures_by_quantity(text) if is_short and not named and _corrects(text) else {}
+    near = [each for each in recent if told and at - each.at < _CONVERSATION]
+    named += [
+        (each, " ".join(text.split()))
+        for each in near
+        if _has_other_figure(figures_by_quantity(unquoted_words(each.text)), told)
+    ]
+    last = max((each.at for each, _ in named), default=None)
+    yield from ((each, sentence) for each, sentence in named if each.at == last)
+
+
+def _corrects(text: str) -> bool:
+    """Whether a text says that something said right before was wrong, and no joke."""
+    found = _FACTS.takes_back.search(text)
+    return has_cue("muddled", text) or has_cue("put_right", text) or bool(found and not has_cue("joke", found[0]))
+
+
+def _has_other_figure(theirs: Mapping[str, Set[str]], told: Mapping[str, Set[str]]) -> bool:
+    """Whether two texts have one figure of the same kind each, and not the same one."""
+    same = [kind for kind in theirs.keys() & told.keys() if kind or len(theirs) == len(told) == 1]
+    return any(len(theirs[kind]) == len(told[kind]) == 1 and theirs[kind] != told[kind] for kind in same)
+
+
+def corrected_values(text: str, known: Sequence[Record]) -> Iterator[tuple[Record, str, Correction]]:
+    """The known values that a text calls wrong, each with the right one, and the correction.
+
+    If the sentence names one of their subjects, the others are not meant. A thing is only put right as a whole.
+    """
+    for put in corrections(text) if known else ():
+        for each in [one for one in known if one.subject in put.sentence.replace(put.wrong, "")] or known:
+            whole = each.value.casefold() == put.wrong.casefold()
+            if whole or (_shape(put.wrong) != "thing" and put.concerns(each.value)):
+                start = each.value.casefold().find(put.wrong.casefold())
+                yield each, f"{each.value[:start]}{put.right}{each.value[start + len(put.wrong) :]}", put
 
 
 def fills_slot(record: Record, draft: MemoryDraft) -> bool:

@@ -25,7 +25,7 @@ from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Connectives, Numbers
 from ireneo.language.words import language_of_sentence, sentences, standardise, terms, writes_nouns_large
 from ireneo.memories.cues import PIECES, all_cues, clause_tense, cue_patterns, has_cue, mentions_change
-from ireneo.memories.ended_values import DIET, ended_values, fills_slot
+from ireneo.memories.ended_values import DIET, corrected_quotations, corrections, ended_values, fills_slot
 from ireneo.memories.facts import ONE_LIFE
 from ireneo.memories.figures import (
     APART,
@@ -44,7 +44,6 @@ from ireneo.memories.persons import being_terms, beings_in, person_terms, role_t
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
-from ireneo.memories.worth import LEAST_LEFT, keep_score
 from ireneo.patterns import lazy_re
 
 _PHRASING = topic(Phrasing)
@@ -68,7 +67,9 @@ _COMPOUND = 4
 """The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
 _BEGINNING = 6
-"""How many first letters two words of one family share: "therapy", "therapist"; "allergy", "allergic"."""
+"""How many first letters two words of one family share: "therapy", "therapist"; "allergy", "allergic"; one less if
+they differ by little more than an ending."""
+_ENDING = 2
 _NAMED_FOR_GOOD = ("child", "sibling", "parent", "relative", "name", "called")
 """The attributes of names that only end by death, or by another name."""
 
@@ -89,7 +90,7 @@ def may_change(text: str) -> bool:
     return bool(
         may_end_something(text)
         or any(has_cue(each, text) for each in OFF)
-        or _WRONG_NAME.search(text)
+        or corrections(text)
         or figures_by_quantity(text)
         or counts_by_noun(text)
     )
@@ -124,7 +125,9 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
         # Somebody who moves away from Munich may still work there.
         held = [each for each in held if each.attribute in ("", "home")]
     reader = _ChangeReader(draft, held, often)
-    found += (*reader.ended(), *reader.corrected_names(), *reader.changed_values())
+    found += (*reader.ended(), *reader.changed_values())
+    puts_right = draft.against or corrections(words)
+    found += [each for each, _ in corrected_quotations(words, draft.told or draft.at, held)] if puts_right else []
     found += (*reader.older_measurements(), *reader.replaced_things())
     return list({each.id: each for each in found}.values())
 
@@ -161,13 +164,6 @@ class _ChangeReader:
             if len(found) <= (MOST if gone else _MOST_MEANT):
                 yield from found
 
-    def corrected_names(self) -> Iterator[Record]:
-        """Memories with a name that the statement calls wrong: "not Hull, it's Hove"."""
-        for found in _WRONG_NAME.finditer(self.words):
-            name = set(terms(found["name"]))
-            same = [each for each, words in self.held if name <= words and not each.value]
-            yield from same if len(same) <= _MOST_MEANT else ()
-
     def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool, parted: bool) -> bool:
         """Whether a memory is about what `named` names in full, which according to the statement ended or is back."""
         hit = self._shared_terms(named, words)
@@ -188,7 +184,7 @@ class _ChangeReader:
         if (for_good and is_name_of(record)) or _only_names_subject(record, hit):
             # A daughter who dropped out keeps her name, and a wife who quit her job is still a wife.
             return False
-        if all(each in verb_forms() for each in named) and not self._does_the_same(record, named):
+        if not back and all(each in verb_forms() for each in named) and not self._does_the_same(record, named):
             # "I can't run any more" names no thing: who runs the shop is not meant.
             return False
         text = comparable_words(record.text)
@@ -198,7 +194,11 @@ class _ChangeReader:
 
     def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
         """Whether a memory says that the speaker does what these verbs say."""
-        said = predicate(comparable_words(record.text))
+        text = comparable_words(record.text)
+        if any(word.endswith("ing") and word in text.casefold() for word in self.words.casefold().split()):
+            # Who "quit swimming" goes to no swimming any more.
+            return True
+        said = predicate(text)
         if said is None or said.tense == "past" or beings_in(said.subject, self.persons):
             return False
         return bool(verbs & set(terms(said.verb)))
@@ -207,8 +207,7 @@ class _ChangeReader:
         """The terms of `one` that occur in `other`, or in a longer word there."""
         same = set(one & other)
         parts = one - same if self.joins else (one - same) & self.names
-        begin = {word[:_BEGINNING] for word in other if len(word) >= _BEGINNING}
-        same |= {each for each in one if len(each) >= _BEGINNING and each[:_BEGINNING] in begin}
+        same |= {each for each in one if any(_of_one_family(each, word) for word in other)}
         return same | {each for each in parts if any(is_affix(each, word) for word in other)}
 
     def changed_values(self) -> Iterator[Record]:
@@ -294,6 +293,8 @@ class _ChangeReader:
                     (each.attribute == thing or told or idle)
                     # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
                     and not (of_whom and of_whom.isdisjoint(terms(words)))
+                    # "Moved to Hove": who lives at 12 Hill Road, Hove, is there.
+                    and not (thing == "home" and self.names & set(terms(words)))
                     and (
                         self._name_same_persons(mine, theirs)
                         or (is_name_of(each) and {*terms(each.value)} <= {*terms(mine)})
@@ -400,7 +401,9 @@ def _is_owner(word: str) -> bool:
 
 def _last_nouns(words: list[str]) -> list[str]:
     """The last noun of a German phrase, with adjacent ones; the whole phrase if it capitalises none."""
-    large = [at for at, word in enumerate(words) if word[:1].isupper()]
+    large = [
+        at for at, word in enumerate(words) if word[:1].isupper() and word.casefold() not in topic(Facts).phrase_ends
+    ]
     found: list[int] = []
     # "Das Bisoprolol hat die Ärztin abgesetzt": it isn't the doctor who has ended.
     large = [at for at in large if not set(terms(words[at])) & role_terms()] or large
@@ -412,6 +415,12 @@ def _last_nouns(words: list[str]) -> list[str]:
             break
         found.append(at)
     return [words[at] for at in found] or words
+
+
+def _of_one_family(one: str, other: str) -> bool:
+    """Whether two words begin alike: "therapy", "therapist"; "rauche", "rauchen"."""
+    least = _BEGINNING if abs(len(one) - len(other)) > _ENDING else _BEGINNING - 1
+    return len(one) >= least and one[:least] == other[:least]
 
 
 def is_affix(one: str, other: str) -> bool:
@@ -428,7 +437,8 @@ def _only_names_subject(record: Record, hit: set[str]) -> bool:
         # "My friend Mia", "my brother".
         name = rest.split(" ", 1)[0]
         return bool(hit) and hit <= {*terms(first), *(terms(name) if name[:1].isupper() else ())}
-    return bool(hit) and hit <= set(terms(first)) and first[:1].isupper()
+    # "Swimming has moved to Tuesdays" is about no person.
+    return bool(hit) and hit <= set(terms(first)) and first[:1].isupper() and not first.endswith("ing")
 
 
 def is_name_of(record: Record) -> bool:
@@ -452,13 +462,6 @@ _DENIED = lazy_re(
 )
 """A figure that is called wrong: "not 3 June"."""
 _OWNER = lazy_re(lambda: rf"^(?:the user['’]s|{any_of(of_language(Facts, 'en').owners)})\s+", re.I)
-_WRONG_NAME = lazy_re(
-    lambda: (
-        rf"{any_of(topic(Facts).not_that)}(?P<name>(?-i:{CAPITAL})\w+)"
-        rf"(?: \w+){{0,2}}[,;:–—-]? {any_of(topic(Facts).but_that)}(?-i:{CAPITAL})"
-    ),
-    re.I,
-)
 _FROM = lazy_re(lambda: any_of(topic(Phrasing).was), re.I)
 
 
@@ -528,6 +531,7 @@ _COUNTED = lazy_re(
     re.I,
 )
 """A number before what is listed."""
+_NEW_THING = lazy_re(lambda: rf"\b{any_of(topic(Facts).articles)} (?:\S+ )?[^\s,]+[,:] $", re.I)
 _NAMES_AGAIN = lazy_re(lambda: rf"(?:{any_of(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)
 """The beginning of a part that repeats the one before it: an article and several words."""
 
@@ -539,8 +543,7 @@ def without_ended(text: str, words: str) -> str | None:
     """
     said, own = unquoted_words(words), unquoted_words(text)
     over = set[str]().union(*(named for named, *_ in ended_things(said))) if words else set[str]()
-    left = _other_sentences(own, said) if own != text else ""
-    left = left or (_other_items(own, over) if over else "")
+    left = _other_items(own, over) if over else ""
     if not left or left == own:
         return None
     left = _COUNTED.sub(lambda found: f"a {found['one']}" if found["two"] else found["all"], left)
@@ -549,20 +552,6 @@ def without_ended(text: str, words: str) -> str | None:
         return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
     frame = text if left.startswith(own.split(" ", 1)[0]) else topic(Phrasing).asked.sub("", text, count=1)
     return frame.replace(own, left)
-
-
-def _other_sentences(own: str, said: str) -> str:
-    """The sentences of a quotation that share nothing with what was `said`, if they are well worth keeping alone."""
-    told, ended = figures_by_quantity(said).keys(), distinctive_words(said)
-    kept, follows, shared = list[str](), False, False
-    for piece in sentences(own, small_opens=True):
-        shares = any(is_affix(one, each) for one in ended for each in distinctive_words(piece))
-        shared |= shares
-        # "Biscuit loves it. He swims": the next sentence is about the same one.
-        follows = shares or (follows and topic(Facts).refers.match(piece) is not None)
-        if not (follows or figures_by_quantity(piece).keys() & told) and keep_score(piece) >= LEAST_LEFT:
-            kept.append(piece)
-    return " ".join(kept) if kept and shared and not topic(Facts).refers.match(kept[0]) else ""
 
 
 def _other_items(own: str, over: set[str]) -> str:
@@ -578,6 +567,9 @@ def _other_items(own: str, over: set[str]) -> str:
     if len(pieces) > 1 and gone[-1] and pieces[-2].endswith(", ") and _NAMES_AGAIN.match(pieces[-1]):
         # "By bicycle, a Brompton that I got": both are the same thing.
         gone[-2] = True
+    for at, piece in enumerate(pieces[:-1]):
+        # "In a band, Northlight": both are the same thing.
+        gone[at] |= gone[at + 1] and _NEW_THING.search(piece) is not None
     if all(gone) or not any(gone):
         return ""
     kept, after = list[str](), False

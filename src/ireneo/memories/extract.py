@@ -18,10 +18,10 @@ from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import (
     all_cues,
     clause_words,
+    cue_patterns,
     cues,
     first_match,
     has_cue,
-    match_whole_clause,
     not_german,
     relations,
     tense_fits,
@@ -31,10 +31,15 @@ from ireneo.memories.earnest import (
     clauses,
     german_and,
     introduction_facts,
+    is_wish_for_answers,
     omits_subject,
     without_code_and_quotes,
 )
-from ireneo.memories.ended_values import corrected_values, split_occupation
+from ireneo.memories.ended_values import (
+    corrected_quotations,
+    corrected_values,
+    split_occupation,
+)
 from ireneo.memories.endings import may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
@@ -95,7 +100,7 @@ def extract_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
     reader.planned = planned_places(known)
-    reader.known = [each for each in known if each.holds and each.attribute and each.value]
+    reader.known = [each for each in known if each.holds]
     antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
     answer = short_answer(text, asked) if asked and at else ""
     is_told = is_worth_keeping(answer, asked) or has_cue("for_good", asked)
@@ -106,12 +111,15 @@ def extract_facts(
     for said in clauses(text, before):
         facts = list(_facts_of_clause(said, antecedents, reader)) if said.text and not said.fragment else []
         slots = [fact for fact in facts if fact.attribute or fact.kind != "episodic"]
+        covered = [
+            each.quote for each in (*corrected, *found.values()) if each in corrected or each.attribute == "manner"
+        ]
         meant = next((unquoted_words(fact.text) for fact in facts if fact not in slots), "")
         quoted.append(
             QuotedClause(
                 said=said,
                 worth=reader.worth(said),
-                told=(bool(facts) and len(slots) == len(facts)) or any(said.text in each.quote for each in corrected),
+                told=(bool(facts) and len(slots) == len(facts)) or any(said.text in each for each in covered),
                 meant=meant if meant != said.text else "",
             )
         )
@@ -177,7 +185,7 @@ class _FactReader:
         self.planned = frozenset[str]()
         """The places to which somebody plans to move."""
         self.known: Sequence[Record] = ()
-        """The known values of slots."""
+        """What is known and holds."""
         self.opens = True
         self.own = True
         """Whether the previous statement was about the speaker, or there was none."""
@@ -241,7 +249,11 @@ class _FactReader:
     def _next_values(self, statement: Statement) -> Iterator[SaidFact]:
         """The next value of a known series of the speaker, if a clause just gives the figure."""
         for each in self.known if not is_plan(statement.text, self.at) else ():
-            if each.subject == self.subject and (value := next_value(statement.text, each.attribute, each.value)):
+            if (
+                each.value
+                and each.subject == self.subject
+                and (value := next_value(statement.text, each.attribute, each.value))
+            ):
                 yield self._make_fact(statement, None, subject=self.subject, attribute=each.attribute, value=value)
 
     def _known_names(self, statement: Statement) -> frozenset[str]:
@@ -253,13 +265,11 @@ class _FactReader:
 
     def _rule(self, statement: Statement) -> SaidFact | None:
         """The rule for how the assistant should behave."""
+        if not is_wish_for_answers(statement.text, statement.sentence):
+            return None
         # "Antworte kurz" has too few words to be recognised as German.
         found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
-        before = statement.sentence.partition(statement.text)[0]
-        # "I take iron in the morning, never with coffee": what follows a statement is no request.
-        if found is None or predicate(before) is not None:
-            return None
-        name = found.groupdict().get("name")
+        name = found.groupdict().get("name") if found else None
         if name:
             return SaidFact(
                 text=f"{self.who} wants to be called {name}.",
@@ -272,10 +282,12 @@ class _FactReader:
                 confidence=0.9,
                 salience=0.9,
             )
-        text = statement.text[adds.end() :] if (adds := ADDS.match(statement.text)) else statement.text
+        # What follows in the sentence says more about it, or why.
+        text = statement.sentence[max(statement.sentence.find(statement.text), 0) :].strip()
+        text = text[adds.end() :] if (adds := ADDS.match(text)) else text
         return SaidFact(
             text=f"{self.who} asks the assistant: “{text[0].upper()}{text[1:]}”",
-            quote=statement.text,
+            quote=text,
             kind="semantic",
             subject=self.subject,
             attribute="manner",
@@ -287,22 +299,30 @@ class _FactReader:
         )
 
     def corrections(self, text: str) -> Iterator[SaidFact]:
-        """The right values in place of known ones that a sentence calls wrong: "not Hull, it's Hove"."""
-        for each, value, sentence in corrected_values(text, self.known):
-            adds = cardinality_of(each.attribute) == "set"
-            told = SaidFact(
-                text=quotation(sentence, self.who, self.at, language_of_sentence(sentence)),
-                quote=sentence,
-                kind="semantic",
-                subject=each.subject,
-                attribute=each.attribute,
-                value=value,
-                at=self.at,
-                adds=adds,
-                confidence=0.8,
-                salience=0.8,
+        """What a text puts right: known values, who somebody is, and quotations, told together with the correction."""
+        slots = [each for each in self.known if each.attribute and each.value]
+        for each, value, put in corrected_values(text, slots):
+            adds, told = cardinality_of(each.attribute) == "set", self._joined(put.sentence, each)
+            told = replace(
+                told, kind="semantic", subject=each.subject, attribute=each.attribute, value=value, adds=adds
             )
+            if each.value in each.text and unquoted_words(each.text) == each.text:
+                told = replace(told, text=each.text.replace(each.value, value))
+            told = replace(told, confidence=0.8, salience=0.8)
             yield from [replace(told, value=each.value, against=True, adds=False), told] if adds else [told]
+        for found in (hit for pattern in cue_patterns("not_mine") for hit in pattern.finditer(text)):
+            for each in slots:
+                if each.value == found["name"] and each.attribute == attribute_of(found["word"]):
+                    ends = replace(self.quote(found[0], language_of_sentence(text)), kind="semantic", against=True)
+                    yield replace(ends, subject=each.subject, attribute=each.attribute, value=each.value)
+        for each, sentence in corrected_quotations(text, self.at, self.known) if self.at else ():
+            yield replace(self.quote(sentence, language_of_sentence(sentence)), against=True, quote="")
+            yield self._joined(sentence, each)
+
+    def _joined(self, sentence: str, meant: Record) -> SaidFact:
+        """A correction as it is quoted, behind what it puts right."""
+        words = f"{unquoted_words(meant.text).rstrip('.')} … {sentence}"
+        return replace(self.quote(words, language_of_sentence(words)), quote=sentence, beside=tuple(meant.sources))
 
     def _name_fact(self, statement: Statement, word: str, name: str) -> SaidFact:
         """The fact that somebody close to the speaker has a name."""
@@ -352,16 +372,23 @@ class _FactReader:
         """The slots that a statement fills. In a chat, those of other people only if they seldom change."""
         arrived = self._planned_home(statement)
         for fact in [arrived] if arrived else self._all_slots(statement, said):
+            if self._is_known_in_detail(fact):
+                continue
             if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
                 yield fact
+
+    def _is_known_in_detail(self, fact: SaidFact) -> bool:
+        """Whether the place of a new home is that of the known address: "14 Hill Road, Leeds", and then "Leeds"."""
+        homes = [each for each in self.known if (each.subject, each.attribute) == (fact.subject, "home")]
+        return fact.attribute == "home" and any(
+            each.value != fact.value and not fact.against and f" {fact.value}." in each.text.replace(",", ".")
+            for each in homes
+        )
 
     def _all_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         if statement.made_up:
             return
         plan = is_plan(statement.text, self.at)
-        if not plan and (outright := match_whole_clause(statement.text, statement.sentence)):
-            yield from self._whole_clause_facts(statement, *outright)
-            return
         if statement.language == "de":
             yield from self._german_facts(statement, plan=plan)
             return
@@ -407,12 +434,6 @@ class _FactReader:
         if there not in self.planned:
             return None
         return self._make_fact(statement, None, subject=self.subject, attribute="home", value=there)
-
-    def _whole_clause_facts(self, statement: Statement, row: Predication, found: re.Match[str]) -> Iterator[SaidFact]:
-        value = self._trim_value(found["value"], statement.language)
-        if value:
-            said = replace(statement, text=found.string)
-            yield self._make_fact(said, None, subject=self.subject, attribute=row.attribute, value=value)
 
     def _with_job(self, statement: Statement, said: Predicate, facts: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """Complete an employer with the job there, since one changes without the other."""
@@ -569,7 +590,9 @@ class _FactReader:
         code = relations().get(name.casefold())
         if code:
             return self.names.get(code, f"{self._possessive(german=True)} {name}")
-        known = name in self.names or (self.anyone and name.casefold() not in _NAMES.none | not_german())
+        known = name in self.names or (
+            self.anyone and not is_attribute(name) and name.casefold() not in _NAMES.none | not_german()
+        )
         return name if known else ""
 
     def _split_values(self, raw: str, row: Predication, language: str) -> list[str]:

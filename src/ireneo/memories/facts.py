@@ -363,7 +363,9 @@ _HOLDING: dict[str, Holding] = {
 """The codes of attributes that don't have one value at a time."""
 ONE_LIFE = {"employer": "job", "job": "employer"}
 """Pairs of attributes that may end together."""
-_SELDOM_CHANGES = frozenset("allergy birthday birthplace called language name origin".split())
+_SELDOM_CHANGES = frozenset(
+    "allergy birthday birthplace called condition diet employer home job language name origin studies".split()
+)
 _NO_PLURAL = ("ss", "us", "is", "os")
 
 

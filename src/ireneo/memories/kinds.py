@@ -251,7 +251,7 @@ class _Episodic(MemoryKind):
         first = min(denied, key=lambda each: each.recorded)
         reason = objection_sentence(first, "that it did not happen")
         if first.until is not None:
-            reason = f"It was told of {format_day(record.at)}, and held until {format_day(first.until)}."
+            reason = f"It was told of {format_day(record.at)}, and is not relied on since {format_day(first.until)}."
         return replace(record, state="retired", reason=reason, retired=first.recorded)
 
     def holds(self, record: Record, moment: datetime) -> bool:

@@ -120,7 +120,12 @@ def cancelled_plans(words: str, held: Sequence[Record]) -> list[Record]:
     moving = [each for each in plans if has_cue("moves", comparable_words(each.text))]
     # Somebody who stays "in Bath" still plans to move there.
     same = [each for each in plans if said & distinctive_words(each.text) and (off or each not in moving)]
-    return same or [each for each in moving if len(moving) == 1 and not (off or said & distinctive_words(each.text))]
+    named = (
+        has_cue("house_move", " ".join(clauses))
+        if off
+        else not said & distinctive_words(moving[0].text if moving else "")
+    )
+    return same or (moving if len(moving) == 1 and named else [])
 
 
 class ExpiredPart(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from ireneo.language.spoken import Facts
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, sentences
+from ireneo.log.message import MessageId
 from ireneo.memories.cues import and_words, cues, has_cue
 from ireneo.memories.earnest import Statement, is_earnest, without_code_and_quotes
 from ireneo.memories.figures import number_words
@@ -198,6 +199,8 @@ class SaidFact(Struct, frozen=True, kw_only=True):
     salience: float = 0.5
     answers: bool = False
     """Whether it is quoted with the question that it answers."""
+    beside: tuple[MessageId, ...] = ()
+    """The earlier messages whose words it repeats."""
 
 
 def fact_key(fact: SaidFact) -> tuple[str, ...]:
@@ -206,7 +209,7 @@ def fact_key(fact: SaidFact) -> tuple[str, ...]:
 
 
 def with_original_words(fact: SaidFact, standard: str, said: str) -> SaidFact:
-    """Return a fact in its original words, if it was read from words without dialect."""
+    """Return a fact in its original words, if it was read in another word order."""
     if standard == said:
         return fact
     return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))

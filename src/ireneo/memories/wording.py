@@ -29,7 +29,7 @@ def unquoted_words(text: str) -> str:
 
 @lru_cache(4_096)
 def comparable_words(text: str) -> str:
-    """A memory's own words in the form that rules compare, without dialect."""
+    """A memory's own words in the form that rules compare."""
     return standardise(unquoted_words(text))
 
 
