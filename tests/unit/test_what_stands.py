@@ -1,0 +1,106 @@
+"""A block tells what stands now apart from what was given up, only read, or there before."""
+
+from __future__ import annotations
+
+from tests.golden.material import edit, run, said, step
+from tests.unit.runs import material
+
+from ireneo import compact
+from ireneo.log.message import Draft
+from ireneo.summaries.summary import Line
+from ireneo.summaries.tell_work import write_goal_rollup, write_leaf
+from ireneo.summaries.work import WORK, summary_of
+
+FILE = "src/tide.py"
+PLAIN, QUEUED = "    ship.send(bell)\n", "    harbour_queue.put(bell)\n"
+PLAN = "The fix is simple: let `harbour_queue` hold the bells until the ship is moored."
+
+
+def lines(*drafts: list[Draft]) -> list[Line]:
+    """What a roll-up of two blocks says: the first of all drafts but the last two, the second of these."""
+    messages = material([draft for each in drafts for draft in each]).messages
+    parts = [messages[:-2], messages[-2:]]
+    blocks = [summary_of("goal", 1, part, write_leaf(part, ends_turn=False), "offline") for part in parts]
+    rolled = write_goal_rollup(blocks)
+    return [line for section in rolled if section.name in WORK.sections("goal") for line in section.lines]
+
+
+def told(*drafts: list[Draft]) -> str:
+    return "\n".join(line.text for line in lines(*drafts))
+
+
+def test_a_proposal_whose_change_was_undone_is_marked() -> None:
+    made, undone = edit(FILE, PLAIN, QUEUED), edit(FILE, QUEUED, PLAIN)
+    assert f"{PLAN} (changed later)" in told(said(PLAN), made, undone)
+    assert f"{PLAN} (changed later)" not in told(said(PLAN), made, run("ls", "src"))
+    moved = edit("src/port.py", "", QUEUED)
+    assert f"{PLAN} (changed later)" not in told(said(PLAN), made, undone, moved), "it was only moved"
+
+
+def test_what_was_there_before_and_was_taken_out_and_put_back_is_as_it_was() -> None:
+    removed = "I removed `harbour_queue` since nobody rings it at night."
+    report = f"{removed} (changed later)"
+    assert report in told(edit(FILE, QUEUED, PLAIN), said(removed), edit(FILE, PLAIN, QUEUED))
+    assert report not in told(edit(FILE, QUEUED, PLAIN), said(removed), run("ls", "src"))
+
+
+def test_code_of_a_file_that_was_written_as_a_whole_later_is_marked() -> None:
+    old, new = "MOORINGS = 40  # as many as the quay has rings\n", "RINGS = 12  # the quay was shortened in spring\n"
+    first = step("", "Write", {"file_path": FILE, "content": old}, "written")
+    assert "rings` (its file was written anew later)" in told(
+        first, step("", "Write", {"file_path": FILE, "content": new}, "written")
+    )
+    grown = run(f"cat >> {FILE} <<'END'\n{new}END", "")
+    assert "written anew" not in told(first, grown)
+
+
+def test_code_is_told_as_later_changes_of_its_block_left_it() -> None:
+    made = edit(FILE, "", "if tide is None:\n    raise LookupError('no tide for this harbour')\n")
+    shown = told(made, edit(FILE, "if tide is None:", "if not tide or tide.is_old:"), run("ls", "src"))
+    assert "if not tide or tide.is_old: raise LookupError" in shown
+    assert "tide is None" not in shown
+
+
+def test_a_test_that_passed_is_not_told_by_what_it_logged() -> None:
+    logged = "08:10 ERROR no harbour yet\nok  tide/clock 0.2s\nPASS"
+    assert "`go test ./clock -v` passed" in told(run("go test ./clock -v", logged), run("ls", "src"))
+
+
+def test_an_edit_that_failed_again_and_again_is_a_dead_end_with_its_reason_and_one_that_failed_once_is_none() -> None:
+    failing = step("", "str_replace_editor", {"path": FILE, "old_str": "tide", "new_str": "ebb"}, ERROR, failed=True)
+    twice = told(failing, failing, run("ls", "quay"), said("So I leave it."), run("ls", "src"))
+    assert f"I tried to edit {FILE} — it failed: No replacement was made, `tide` occurs nowhere" in twice
+    once = told(failing, run("ls", "quay"), said("So I leave it."), run("ls", "src"))
+    assert "I tried to edit" not in once
+    assert f"edit {FILE} failed: No replacement was made" in once
+
+
+ERROR = "ERROR:\nNo replacement was made, `tide` occurs nowhere."
+
+
+def test_a_look_at_what_is_not_there_is_no_dead_end() -> None:
+    shown = told(
+        run("ls quay/old", "ls: quay/old: No such file or directory", failed=True), run("ls", "src"), said(".")
+    )
+    assert "I tried" not in shown
+    nothing = run("grep -rn ebb quay", "\n\nCommand exited with code 1", failed=True)
+    assert "grep" not in told(nothing, run("ls", "src"), said("."))
+
+
+def test_what_a_number_chose_stands_before_the_message_that_is_shown() -> None:
+    listed = "We could:\n\n1. Ring at noon\n2. Ring at high water\n3. Ask the harbour master first\n\nWhich of them?"
+    work = [
+        {"role": "assistant", "content": f"Reading part {number} of the tide table. " + "It has rows. " * 40}
+        for number in range(8)
+    ]
+    messages = [
+        {"role": "user", "content": "When should the bell ring?"},
+        *work,
+        {"role": "assistant", "content": listed},
+        {"role": "user", "content": "yeah 2 and 3"},
+        *work,
+    ]
+    shown = "\n".join(row.text for row in compact(messages, 700).view)
+    chosen = "The user chose 2: Ring at high water; 3: Ask the harbour master first"
+    assert chosen in shown
+    assert shown.index(chosen) < shown.rindex("yeah 2 and 3")
