@@ -89,10 +89,6 @@ def test_a_question_says_whether_it_asks_of_now(question: str, of_now: bool) -> 
     assert read_question(question, now=MAY).of_now is of_now
 
 
-def test_the_common_words_of_german_ask_for_nothing() -> None:
-    assert [term for term, _ in read_question("Wo wohne ich und wer ist mein Hund?").terms] == ["wohn", "hund"]
-
-
 def test_an_item_goes_before_the_first_that_it_replaces() -> None:
     assert move_up([1, 5, 2, 6], lambda one, other: one == other + 1) == [2, 1, 6, 5]
 

@@ -6,17 +6,16 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from heapq import nlargest
 from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.language.files import any_of, cached_data, of_language, topic
+from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.times import Window, time_window
-from ireneo.language.topics import Questions, Words
-from ireneo.language.words import common_words, language_of_sentence, terms
+from ireneo.language.topics import Questions
+from ireneo.language.words import common_words, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
@@ -69,12 +68,6 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
-    stop = _stop_terms(language_of_sentence(text))
-    about = [term for term in about if term not in stop] or about
-    going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
-    if not {*about} - going <= _frame_terms():
-        # "Do I go climbing" is about climbing, and "where did I go" about going.
-        about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
     window = time_window(_without_names(text, who), now)
     counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
@@ -128,12 +121,6 @@ def _asked_role(text: str) -> Literal["user", "assistant"] | None:
     if _ANSWERER.search(told):
         return "assistant"
     return "user" if _ASKER.search(text) else None
-
-
-@cache
-def _stop_terms(language: str) -> frozenset[str]:
-    """Return the stop words of another language than English as terms of the index, which holds them."""
-    return frozenset() if language == "en" else frozenset(terms(" ".join(of_language(Words, language).stop)))
 
 
 @cached_data
@@ -201,9 +188,6 @@ FEW_DOCUMENTS = 100
 SEEDS = 100
 ALIKE_AT_MOST = 500
 """Up to this many documents a word of similar meaning is read: a more common one says too little."""
-BRIEF = 25
-"""Up to this many terms a message is about its words; in a longer one they increasingly occur by chance."""
-_TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
 """The weight of a term, the numbers of the documents that contain it, by place, and those of documents that only
@@ -330,8 +314,7 @@ def _scored_places(worth: float, postings: Postings) -> _Places:
     for share, numbers in postings.told:
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
-                counts = share * _TOLD_BY_LENGTH[number >> 2 & 31]
-                less[place] = (number, counts + (1 - counts) * less[place][1] if place in less else counts)
+                less[place] = (number, share + (1 - share) * less[place][1] if place in less else share)
     return worth, own, less
 
 
