@@ -29,7 +29,9 @@ from ireneo.language.topics import Questions
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import mentions_change, relations
+from ireneo.memories.facts import cardinality_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
+from ireneo.memories.lasting import without_plans
 from ireneo.memories.ranking import (
     ADJACENT_MEANT,
     ALIKE_MEANT,
@@ -54,7 +56,7 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_share,
 )
-from ireneo.memories.record import Evidence, Record, slot
+from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
@@ -230,6 +232,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         for one in [*_successors(scope, each, ended, best, asked), each]:
             if not _contains_hit(ordered, one):
                 ordered.append(one)
+    ordered = _with_slots_first(scope, question, ordered, asked)
     return [*_with_descending_scores(ordered), *found[_ranked(asked) :]]
 
 
@@ -253,6 +256,51 @@ def _endings(scope: Scope, question: Question, found: Sequence[RecallHit], asked
             hit = replace(hit_of_memory(each), parts=(("says that it ended", 0.0),))
             if each.holds and each.id != record.id and not _contains_hit(found, hit):
                 yield hit
+
+
+def _with_slots_first(
+    scope: Scope, question: Question, ordered: Sequence[RecallHit], asked: RecallQuery
+) -> list[RecallHit]:
+    """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
+
+    It also goes before later ones that say the same, have ended, or are only planned.
+    """
+    senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
+    if not (question.own and senses) or asked.kind not in (None, "semantic"):
+        return list(ordered)
+    keys = [slot("user", each) for each in senses]
+    filled = [each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key) if each.holds]
+    moved = list(ordered)
+    for record in scope.visible(filled):
+        known = next((each for each in moved if each.record is not None and each.id == record.id), None)
+        hit = known or replace(hit_of_memory(record), parts=(("fills the slot asked of", 0.0),))
+        others = [each for each in moved if each is not known]
+        told = record.at if hit.at is None else hit.at
+        place = next(
+            (
+                at
+                for at, each in enumerate(others)
+                if (each.at and each.at < told) or _states_slot_value(scope, record, each)
+            ),
+            None,
+        )
+        if place is not None and (known is None or place <= moved.index(known)):
+            moved = [*others[:place], hit, *others[place:]]
+    return moved
+
+
+def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
+    """Whether a hit states the current, a former or a planned value of a slot."""
+    if record.value and set(terms(record.value)) <= set(terms(hit.text)):
+        return True
+    if hit.record is not None:
+        told = [hit.record]
+    else:
+        told = [each for each in scope.visible(scope.tx.memories.citing(scope.space, [hit.id])) if not each.archived]
+        told = [each for each in told if hit.id in {name for one in supporting(each) for name in one.messages}]
+    if told and not any(each.holds for each in told):
+        return True
+    return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
 
 
 def _contains_hit(hits: Sequence[RecallHit], hit: RecallHit) -> bool:
