@@ -353,6 +353,7 @@ class Questions(Topic, frozen=True, kw_only=True):
     frame: Set = frozenset()  # Words about the question itself, or about the kind of answer
     time_words: Patterns = WORDS  # Words for times in an answer
     figures: Set = frozenset()  # Numbers in words, in an answer
+    motion: Patterns = WORDS  # Ends with a verb that only says that somebody goes somewhere, or to do something
     small_talk: Patterns = Patterns(r"\W*(?:{}\b\W*)*+")  # The whole message is small talk, which answers nothing
 
 

@@ -68,6 +68,10 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     every = dict.fromkeys(terms(text))
     about = [term for term in every if term not in of_names] or list(every)
+    going = {term for found in _SAYS.motion.finditer(text) for term in terms(found[0].split()[-1])}
+    if not {*about} - going <= _frame_terms():
+        # "Do I go climbing" is about climbing, and "where did I go" about going.
+        about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
     window = time_window(_without_names(text, who), now)
     counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
@@ -188,6 +192,9 @@ FEW_DOCUMENTS = 100
 SEEDS = 100
 ALIKE_AT_MOST = 500
 """Up to this many documents a word of similar meaning is read: a more common one says too little."""
+BRIEF = 25
+"""Up to this many terms a message is about its words; in a longer one they increasingly occur by chance."""
+_TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
 """The weight of a term, the numbers of the documents that contain it, by place, and those of documents that only
@@ -314,7 +321,8 @@ def _scored_places(worth: float, postings: Postings) -> _Places:
     for share, numbers in postings.told:
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
-                less[place] = (number, share + (1 - share) * less[place][1] if place in less else share)
+                counts = share * _TOLD_BY_LENGTH[number >> 2 & 31]
+                less[place] = (number, counts + (1 - counts) * less[place][1] if place in less else counts)
     return worth, own, less
 
 
