@@ -61,7 +61,7 @@ def test_what_one_folder_remembers_another_one_is_not_told(folders: tuple[Path, 
 def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path, Path]) -> None:
     db, acme, globex = folders
     run("remember", "Ana lives in Oslo.", "-l", "family", "-l", "home", db=db, cwd=acme)
-    run("remember", "Ana's flat is in Oslo.", db=db, cwd=acme)
+    run("remember", "Ana's flat is in Bergen.", db=db, cwd=acme)
     page = run("memories", "-n", "1", db=db, cwd=acme).stdout
     assert "acme/api" in page
     after = page.partition("--after '")[2].partition("'")[0]
@@ -70,7 +70,7 @@ def test_a_memory_is_listed_changed_merged_and_deleted(folders: tuple[Path, Path
     assert "(semantic, active, acme/api, #family, #home, pinned)  Ana lives in Bergen." in changed
     (old,) = listed(db, acme, "--state", "superseded")
     assert old["text"] == "Ana lives in Oslo."
-    bergen, flat = only(db, acme, "--text", "bergen"), only(db, acme, "--text", "flat")
+    bergen, flat = only(db, acme, "-l", "home"), only(db, acme, "--text", "flat")
     joined = json.loads(run("merge", bergen, flat, "--json", db=db, cwd=acme).stdout)
     assert (joined["id"], joined["labels"], joined["projects"]) == (bergen, ["family", "home"], ["acme/api"])
     assert [each["id"] for each in listed(db, acme)] == [bergen]

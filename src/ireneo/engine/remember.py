@@ -245,8 +245,8 @@ def settle_statements(
                 done += settle_drafts(tx, space, [replace(draft, against=False, attribute="", value="", why="")])
             elif (
                 draft.against
-                # Who "quit" says no more than that something ended.
-                and (draft.value or draft.attribute != "employer")
+                # Who "quit" says no more than that something ended, and so does a denial.
+                and (draft.value or draft.attribute not in ("", "employer"))
                 and cardinality_of(draft.attribute) == "one"
                 and (gone or (first.did == "overturned" or any(not each.holds for each in first.changed)))
             ):

@@ -181,8 +181,10 @@ def advice(
     so_far = look_back()
     past = [(each, _ParsedCall(each.tool, each.arguments)) for each in so_far.calls]
     telling = [each for each in met if not _is_known(each, past, so_far)]
-    # Users' rules first, then what runs showed, then the most often seen.
-    telling.sort(key=lambda each: (not each.ruling, each.remembered, -each.runs, each.last, each.lesson))
+    # Users' rules first, then what runs showed, then the most specific traps, then the most often seen.
+    telling.sort(
+        key=lambda each: (not each.ruling, each.remembered, -_specificity(each), -each.runs, each.last, each.lesson)
+    )
     if not telling:
         return None
     shown = {name: getattr(telling[0], name) for name in GuardAdvice.__struct_fields__ if name != "trap"}
@@ -194,6 +196,11 @@ def _applies(trap: Trap, project: str | None) -> bool:
     if project is None or GENERAL in trap.projects:
         return True
     return project in trap.projects if project else not trap.projects
+
+
+def _specificity(trap: Trap) -> int:
+    file = bool(trap.path) and not trap.path.endswith("/")
+    return len(trap.command.split()) + len(trap.words) + 2 * bool(trap.path) + file + bool(trap.given)
 
 
 class _ProgramCall(Struct, frozen=True, kw_only=True):
