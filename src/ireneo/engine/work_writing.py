@@ -507,7 +507,11 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         cited = [message for message in self.job.evidence if message.position in beside]
         if note.kind == "ruled" and not self._is_spoken_of(note.text):
             return Struck(text="", complaints=(NOT_RULED,), parts=(note.text,))
-        return strike_unsupported(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+        struck = strike_unsupported(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+        if note.kind == "ruled" and struck.complaints:
+            # What is left of a ruling forbids or asks for more than the whole did.
+            return Struck(text="", complaints=struck.complaints[:1], parts=(note.text,))
+        return struck
 
     @cached_property
     def _never_failed(self) -> list[LastOutcome]:

@@ -288,7 +288,10 @@ class _ChangeReader:
                 words = comparable_words(each.text)
                 told = tells.search(words) if not each.attribute else None
                 idle = thing == "employer" and each.attribute == "job" and each.value in _PHRASING.no_work
-                theirs = without_speaker(words[: told.start() if told else 0])
+                # The value of somebody else's slot is told behind whose it is.
+                of_other = each.attribute and each.subject != "user"
+                at = told.start() if told else words.casefold().find(each.value.casefold()) if of_other else 0
+                theirs = without_speaker(words[: max(at, 0)])
                 if (
                     (each.attribute == thing or told or idle)
                     # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.

@@ -370,7 +370,9 @@ def note_lines(taken: NotesTaken, title: str) -> list[str]:
         return [f"All that was said and done in {title} has notes already."]
     where = f"messages {taken.first_position + 1:,} to {taken.last_position + 1:,} of {title}"
     struck = f"; {counted(taken.struck, 'statement')} struck, or without a clause:" if taken.struck else "."
-    return [f"{counted(taken.notes, 'note')} kept on {where}{struck}", *(f"- {reason}" for reason in taken.reasons)]
+    later = ["Contexts show them from their next rebuild on; `ireneo context --rebuild` rebuilds one now."]
+    kept = f"{counted(taken.notes, 'note')} kept on {where}{struck}"
+    return [kept, *(f"- {reason}" for reason in taken.reasons), *(later if taken.notes else [])]
 
 
 def _read(file: str) -> str:
