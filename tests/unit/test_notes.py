@@ -267,6 +267,7 @@ PUSHES = [
     [
         ("ruled 5: The user allowed force pushes.", False),
         ("ruled 5 [1,2]: The user forbids new dependencies.", False),
+        ("ruled 5: The user wants the database left as it is before Friday 13 June.", False),
         ("ruled 4: The user wants the database left alone; the slow export is the task.", True),
         ("ruled 4: The user approved caching.", True),
         ("ruled 4: Die Nutzerin will, dass die Datenbank so bleibt, wie sie ist.", True),
