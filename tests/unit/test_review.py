@@ -120,6 +120,25 @@ async def test_what_is_shown_as_one_lesson_is_opened_kept_and_dropped_as_one(sho
             assert await told(memory) == [lesson.lesson] * left
 
 
+async def test_checks_of_other_runs_are_two_lessons(shows: Shows) -> None:
+    async with housed() as house:
+        memory = await opened(house)
+        for check, runs in {"make lint": ("one", "two", "three"), "make types": ("four", "five")}.items():
+            shows(
+                [
+                    replace(
+                        observed(1, cue=f"<passes> make test {check}", tokens=9_000),
+                        text=f"Before it is done, run `{check}` too, not only `make test`.",
+                    )
+                ]
+            )
+            await ran(memory, *runs)
+        assert [each.standing.partition(";")[0] for each in await memory.lessons()] == [
+            "seen in 3 of 3 runs",
+            "seen in 2 of 2 runs",
+        ]
+
+
 @sorts
 async def test_what_was_dropped_stays_dropped(sort: str, shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
     shows([SHOWN[sort]])

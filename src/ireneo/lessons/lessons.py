@@ -407,14 +407,18 @@ _IN_TICKS = lazy_re(r"`[^`]+`")
 
 
 def _merge_checks(records: Sequence[Record]) -> list[Record]:
-    """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs."""
+    """Merge a project's lessons about checks that fail where the same tests pass, into the one of most runs.
+
+    Only if these include all runs of the other, so that what is said of the runs holds for both.
+    """
     told: list[Record] = []
     for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
         found = _passing_tests(each)
         here = projects_of(each)
         for at, other in enumerate(told):
             there = projects_of(other)
-            if found and found == _passing_tests(other) and (here & there or here == there):
+            same_runs = set(each.sessions) <= set(other.sessions) and (here & there or here == there)
+            if found and found == _passing_tests(other) and same_runs:
                 told[at] = _with_check(other, each)
                 break
         else:
