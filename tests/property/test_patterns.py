@@ -27,8 +27,8 @@ from tests.pattern_growth import collect, grown, held_up
 found = collect()
 slow = [[each.place, method, repr(text)] for part in range(int(sys.argv[1]))
         for each, method, text in grown(found, every=False, part=part, parts=96)]
-bounded = [[each.place, repr(text)] for part in range(min(int(sys.argv[1]), 8))
-           for each, text in held_up(found, part, parts=8)]
+bounded = [[each.place, repr(text)] for part in range(min(int(sys.argv[1]), 16))
+           for each, text in held_up(found, part, parts=16)]
 print(json.dumps([len(found), slow, bounded]))
 """
 
