@@ -17,7 +17,7 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "races.py"
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
 @pytest.mark.parametrize("where", ["a file", "a server"])
 def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
-    command = [sys.executable, str(BENCHMARK), "--small", "--operations", "30", "--seed", "4", "--json"]
+    command = [sys.executable, str(BENCHMARK), "--small", "--operations", "40", "--seed", "4", "--json"]
     environment = dict(os.environ)
     if where == "a server":
         command.append("--postgres")
@@ -36,6 +36,8 @@ def test_a_race_for_one_story_breaks_nothing(where: str) -> None:
     for run in runs:
         assert not any(run["zeros"].values()), run["faults"]
         assert run["integrity"] == "ok"
-        assert run["operations"] == 120
-        assert all(run[what] > 0 for what in ("kills", "acknowledged", "contexts", "texts", "calls")), run
+        assert run["operations"] == 160
         assert (run["cuts"] > 10) == (where == "a server")
+    # Where the kills fall decides whether one run gets as far as each of these.
+    for what in ("kills", "acknowledged", "contexts", "texts", "calls"):
+        assert sum(run[what] for run in runs) > 0, (what, runs)
