@@ -12,8 +12,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
+from pkgutil import get_data
 
 import msgspec
 from msgspec import Struct
@@ -440,8 +440,9 @@ def similar_words(term: str, at_most: int) -> list[tuple[str, float]]:
 
 @cache
 def _load_similar_words() -> tuple[dict[str, int], list[str], array[int], array[int], bytes]:
-    packed = gzip.decompress(files(__package__).joinpath(TABLE).read_bytes())
-    table = msgspec.msgpack.decode(packed, type=SimilarWords)
+    packed = get_data(__package__, TABLE)
+    assert packed is not None, TABLE
+    table = msgspec.msgpack.decode(gzip.decompress(packed), type=SimilarWords)
     terms = table.terms.split()
     starts, near = array("I"), array("H")
     starts.frombytes(table.starts)
