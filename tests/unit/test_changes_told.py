@@ -289,7 +289,7 @@ def test_what_was_said_to_last_until_a_day_is_over_after_it(tmp_path: Path, said
             "Our kiln cracked yesterday and the potter comes on Friday at 9.",
             "yesterday and the potter comes on Friday at 9",
         ),
-        ("Bitte duze mich und fass dich kurz.", "asks the assistant"),
+        ("Bitte duze mich und fass dich kurz.", "bittet den Assistenten"),
         ("Antworte bitte kurz.", "asks the assistant"),
         ("ok, go on with chapter 12", ""),
     ],

@@ -48,7 +48,7 @@ def texts(lines: Sequence[BriefLine]) -> list[str]:
 
 SERVED = (
     ("Draw up a weekly timetable for us", "Thursdays I have the late shift.", "We saw a heron on Thursday."),
-    ("Write a short bio of me", "I retired from the railway in spring.", "The heron stood in the reeds."),
+    ("Write a short bio of me", "I was promoted to archivist in spring.", "The heron stood in the reeds."),
     (
         "Schreib einen Zettel, wie die Tiere zu versorgen sind",
         "Wir haben zwei Ziegen, Rosa und Bella.",
@@ -72,8 +72,24 @@ def test_what_matters_in_the_area_of_a_goal_serves_it_without_a_shared_word(
 def test_what_an_embedder_finds_far_from_the_goal_serves_it_only_if_it_must_be_avoided() -> None:
     brunch = Purpose("Plan a brunch for two")
     assert brunch.relevance("I can't digest beetroot.", far=True)
-    assert brunch.relevance("There is butter left.")
-    assert not brunch.relevance("There is butter left.", far=True)
+    assert brunch.relevance("There are butter and eggs left.")
+    assert not brunch.relevance("There are butter and eggs left.", far=True)
+
+
+@pytest.mark.parametrize(
+    ("goal", "text", "serves"),
+    [
+        ("Plan a supper", "The lemon tree died of the salt wind.", False),
+        ("Plan a supper", "No salt for me, doctor's orders.", True),
+        ("Book a trip to the coast", "My sister wrote that her passport is green.", False),
+        ("Take the pets to the vet", "We have a lizard and a canary.", True),
+        ("Take the pets to the vet", "I am allergic to hazelnuts.", False),
+        ("Kümmere dich um die Haustiere", "Unser Kater heißt Mops.", True),
+        ("Was soll ich zum Abendessen kochen?", "Der Kaffee war kalt.", False),
+    ],
+)
+def test_one_word_of_an_area_is_enough_only_where_it_is_telling(goal: str, text: str, *, serves: bool) -> None:
+    assert bool(Purpose(goal).relevance(text)) is serves
 
 
 MANNER = "The user wants short answers without emojis. (since March 2025)"
@@ -127,6 +143,32 @@ async def test_a_message_whose_fact_no_longer_holds_is_not_quoted() -> None:
         brief = await memory.brief(goal="Plan a breakfast")
         assert said not in {line.id for line in brief.lines}
         assert not any("lactose" in line.text for line in brief.lines)
+
+
+async def test_what_stands_beside_a_request_about_the_same_is_quoted() -> None:
+    async with opened() as (_, memory):
+        said = "Can you write a toast for my aunt Odile's birthday? She used to be a diver."
+        await say(memory, said, "Can you check this birthday card? The glue is dry.")
+        brief = await memory.brief(goal="Choose a birthday present for my aunt Odile")
+        assert texts(brief.lines) == [f"“{said}” (3 May 2026)"]
+
+
+async def test_few_messages_are_quoted_that_share_no_word_with_the_goal() -> None:
+    async with opened() as (_, memory):
+        days = ("Mondays", "Tuesdays", "Fridays", "Saturdays")
+        await say(memory, *(f"On {day} I ring the bells at number {number}." for number, day in enumerate(days)))
+        assert len((await memory.brief(goal="Plan my week")).lines) == 2
+        assert len((await memory.brief(goal="Plan when to ring the bells")).lines) == 4
+
+
+def test_what_only_became_old_is_quoted_with_its_date(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for at, text in (("2024-05-01", "We rehearse in the crypt on Thursdays."), ("2025-05-01", "All is quiet.")):
+            memory.session("one").append([{"role": "user", "content": text, "timestamp": f"{at}T10:00:00Z"}])
+        memory.work(until_idle=True)
+        assert not [each for each in memory.memories() if "crypt" in each.text]
+        lines = memory.brief(goal="Plan my week").lines
+        assert texts(lines) == ["“We rehearse in the crypt on Thursdays.” (1 May 2024)"]
 
 
 @pytest.mark.parametrize(

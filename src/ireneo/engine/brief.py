@@ -51,14 +51,17 @@ from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, score_factor
+from ireneo.memories.lasting import is_only_old
 from ireneo.memories.ranking import Question, RecallHit, likeness
 from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot
 from ireneo.memories.scratchpad import check_task
+from ireneo.memories.senses import is_about_other_subject
 from ireneo.memories.serving import (
     COMMON,
     FAR,
     FEW,
     SERVES,
+    SHARED,
     UNRELATED,
     Purpose,
     Relevance,
@@ -318,7 +321,8 @@ def action_signatures(about_to: str) -> set[str]:
     return {text, action_signature(SHELL, text), *named}
 
 
-MOST_MESSAGES = 5
+MOST_MESSAGES, MOST_BESIDE = 5, 2
+"""How many messages are quoted, and how many of them that share no word with the goal."""
 MOST_STANDING = 8
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
@@ -434,8 +438,10 @@ class BriefSearch:
         ]
         said = sorted(
             self._quotations_for(purpose, question, near),
-            key=lambda each: (-each.served.score, -each.when, each.hit.id),
+            key=lambda each: (-each.served.score, not each.served.limits, -each.when, each.hit.id),
         )
+        beside = [each for each in said if each.served.score < SHARED]
+        said = [each for each in said if each not in beside[MOST_BESIDE:]]
         return best, self._without_known(said, [each.record for each in best])[:MOST_MESSAGES]
 
     def _relevance_of(self, purpose: Purpose, record: Record, common: frozenset[str], far: bool) -> Relevance | None:
@@ -460,8 +466,16 @@ class BriefSearch:
         for hit, far in self._messages(question, near):
             if likeness(own, frozenset(terms(hit.text))) >= THE_GOAL:
                 continue
-            said = [(purpose.relevance(each, common=common, far=far), each) for each in earnest_sentences(hit.text)]
+            told = earnest_sentences(hit.text)
+            said = [
+                (purpose.relevance(each, common=common, of_others=is_about_other_subject(each), far=far), each)
+                for each in told
+            ]
             served = [(one, each) for one, each in said if one]
+            asks = None if served else purpose.relevance(hit.text, common=common, far=far)
+            if asks and asks.score >= 2 * SHARED and len(hit.text) <= LONGEST_QUOTED:
+                # What stands beside a request about the same thing.
+                served = [(asks, each) for each in told]
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
                 yield Quotation(hit=hit, served=best, said=[each for _, each in served])
@@ -474,6 +488,8 @@ class BriefSearch:
         for each in found:
             learned = citing.get(each.hit.id, ())
             over = [one for one in learned if not KINDS[one.kind].holds(one, self.now)]
+            # What only became old may still be so; it is told with its date.
+            over = [one for one in over if not is_only_old(one)]
             again = [frozenset(terms(one.text)) for one in learned if one in over or one.id in names]
             left = [sentence for sentence in each.said if not any(_says_again(sentence, words) for words in again)]
             if left:

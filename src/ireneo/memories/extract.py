@@ -270,9 +270,11 @@ class _FactReader:
         # "Antworte kurz" has too few words to be recognised as German.
         found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
         name = found.groupdict().get("name") if found else None
+        german = statement.language == "de"
+        who = "Der Nutzer" if german and self.who == "The user" else self.who
         if name:
             return SaidFact(
-                text=f"{self.who} wants to be called {name}.",
+                text=f"{who} möchte {name} genannt werden." if german else f"{who} wants to be called {name}.",
                 quote=statement.text,
                 kind="semantic",
                 subject=self.subject,
@@ -285,8 +287,9 @@ class _FactReader:
         # What follows in the sentence says more about it, or why.
         text = statement.sentence[max(statement.sentence.find(statement.text), 0) :].strip()
         text = text[adds.end() :] if (adds := ADDS.match(text)) else text
+        words = f"{text[0].upper()}{text[1:]}"
         return SaidFact(
-            text=f"{self.who} asks the assistant: “{text[0].upper()}{text[1:]}”",
+            text=f"{who} bittet den Assistenten: „{words}“" if german else f"{who} asks the assistant: “{words}”",
             quote=text,
             kind="semantic",
             subject=self.subject,

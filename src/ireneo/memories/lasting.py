@@ -217,6 +217,12 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     return _End(at=max(until, by or until, (named and named.until) or until))
 
 
+def is_only_old(record: Record) -> bool:
+    """Whether a memory that is over only became old, so that it may still be so."""
+    ends = [each.until for each in record.evidence if each.against]
+    return bool(ends) and all(until is not None and until - record.at >= COUNTS_FOR for until in ends)
+
+
 def _question_of(text: str) -> str:
     """The question that a quotation answers; empty if there is none."""
     framed = _PHRASING.asked.search(text)

@@ -8,13 +8,14 @@ one, holds back texts that are no closer to the goal than unrelated sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
-from ireneo.language.topics import Persons, Questions, Serving, Words
+from ireneo.language.topics import Persons, Questions, Rulings, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
+from ireneo.memories.cues import relations
 from ireneo.memories.earnest import is_joke, statements
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.memories.worth import is_worth_keeping
@@ -71,6 +72,8 @@ class Relevance(Struct, frozen=True, kw_only=True):
 
     score: float
     why: str
+    limits: bool = False
+    """Whether it says what somebody must avoid."""
 
 
 @cached_data
@@ -97,9 +100,17 @@ def _areas_by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[st
 
 
 def _areas_of_word(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    if word in known:
-        return known[word]
-    return next((known[word[at:]] for at in range(3, len(word) - COMPOUND + 1) if word[at:] in known), frozenset())
+    return next((known[each] for each in _ends_of(word) if each in known), frozenset())
+
+
+def _ends_of(word: str) -> Iterator[str]:
+    """A word, and what may be the last word of a compound."""
+    yield word
+    yield from (word[at:] for at in range(3, len(word) - COMPOUND + 1))
+
+
+def _is_limit(word: str) -> bool:
+    return not _SAYS.limits.isdisjoint(_ends_of(word))
 
 
 def _words_by_term(text: str) -> dict[str, str]:
@@ -212,22 +223,37 @@ class Purpose:
         if self.areas and shared.keys() <= self.names and not (told or self._areas_of(read, _areas_by_question_word())):
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
-        if told.keys() <= _SAYS.personal and not (named or shared):
-            told = {}
+        if not (named or shared):
+            told = self._certain(told, text, read)
         if told and not (of_others and not named and (self.areas & _SAYS.shared).isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
         # What somebody must not eat matters for a dinner, however far it is from its words.
-        score -= APART if far and not (told and not _SAYS.limits.isdisjoint(read.values())) else 0.0
-        return Relevance(score=score, why="; ".join(why)) if score >= SERVES else None
+        limits = bool(told) and any(map(_is_limit, read.values()))
+        score -= APART if far and not limits else 0.0
+        return Relevance(score=score, why="; ".join(why), limits=limits) if score >= SERVES else None
 
     def _names_area(self, word: str) -> bool:
         return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
+
+    def _certain(self, told: Mapping[str, int], text: str, read: Mapping[str, str]) -> dict[str, int]:
+        """Those of the areas to which a text belongs for sure, though it shares no word with the goal."""
+        if told.keys() <= _SAYS.personal:
+            return {}
+        limited = any(map(_is_limit, read.values())) or topic(Rulings).negates.search(text)
+        return {
+            area: words
+            for area, words in told.items()
+            if words > 1 or area in _SAYS.alone or (limited and area in _SAYS.limited)
+        }
 
     def _areas_of(self, read: Mapping[str, str], known: Mapping[str, frozenset[str]]) -> dict[str, int]:
         """The goal's areas that words of a text belong to, as far as `known`, each with the number of its words."""
         told: dict[str, int] = {}
         for word in read.values():
-            for area in _areas_of_word(word, known) & self.areas:
+            areas = _areas_of_word(word, known) & self.areas
+            if not areas and relations().get(word) in self.slots:
+                areas = frozenset(area for area in self.areas if relations()[word] in _SAYS.slots.get(area, ""))
+            for area in areas:
                 told[area] = told.get(area, 0) + 1
         return told
