@@ -89,6 +89,9 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(mem
     old, new = await memory.history("Ana", "home")
     assert (old.record.id, old.record.state, new.record.id) == (told.id, "superseded", moved.id)
     assert old.period.end == new.period.start
+    with pytest.raises(BadInput, match=r"is superseded\. Since .* Change what holds, or `restore` it"):
+        await memory.update(told.id, text="Ana lives in Hamar.")
+    assert (await memory.update(told.id, pinned=True)).pinned
     zoe = (await memory.remember("Zoe lives in Oslo.", at=MAY)).record
     zoe = await memory.update(zoe.id, value="Trondheim")
     assert (zoe.text, zoe.value) == ("Zoe lives in Trondheim.", "Trondheim")
@@ -174,6 +177,7 @@ async def test_memories_that_say_the_same_become_one(memory: ireneo.Memory) -> N
     third = (await memory.remember("Ana's home is Oslo, Norway.", value="Oslo, Norway")).record
     worded = await memory.merge([one.id, third.id], text="Ana lives in Oslo in Norway.")
     assert worded.text == "Ana lives in Oslo in Norway."
+    assert [each.period.start for each in await memory.history("Ana", "home") if each.record.holds] == [MAY]
 
 
 async def test_a_fact_takes_in_what_was_told_of_it_and_an_event_keeps_its_day(memory: ireneo.Memory) -> None:
@@ -182,6 +186,7 @@ async def test_a_fact_takes_in_what_was_told_of_it_and_an_event_keeps_its_day(me
     assert (await memory.merge([event.id, fact.id])).id == fact.id
     (back,) = await memory.restore([event.id])
     assert (back.state, back.at) == ("active", MAY)
+    assert not await memory.restore([event.id])
     again = (await memory.remember("The flat in Oslo was sold by Ana.", kind="episodic", at=MAY - timedelta(9))).record
     assert (await memory.merge([event.id, again.id])).at == MAY
     assert len(await memory.memories(kind="episodic")) == 1
@@ -191,7 +196,8 @@ async def test_new_words_are_kept_where_another_memory_has_the_value(memory: ire
     told = (await memory.remember("Ana lives in a flat.", at=MAY)).record
     moved = await memory.update(told.id, value="Bergen")
     assert (moved.text, moved.attribute) == ("Ana lives in Bergen.", "home")
-    assert (await memory.update(told.id, text="Ana lives in Bergen, Norway.")).id == moved.id
+    back = await memory.update(moved.id, text="Ana lives in a hut.")
+    assert (await memory.update(back.id, text="Ana lives in Bergen, Norway.")).id == moved.id
     assert await texts(memory, text="Bergen") == ["Ana lives in Bergen, Norway."]
 
 

@@ -200,6 +200,10 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
     def settle(tx: Transaction) -> Record:
         record = _get_changeable(tx, space, id, origin)
         if edit.said and not record.cue:
+            if record.state not in _STANDING:
+                raise BadInput(
+                    f"{short(record.id)} is {record.state}. {record.reason} Change what holds, or `restore` it."
+                )
             record = _reword(tx, space, record, edit, now, origin)
         change = MemoryChange(
             at=now,
@@ -271,7 +275,9 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         return done
     old = _reload(tx, space, record)
     if old.state in _STANDING:
+        # The old words end when the new ones begin to be true.
         said = objection_draft(old, now, origin=origin, why=f"{REWORDED} {one_line(word.text)}")
+        said = replace(said, at=edit.at or now)
         settle_drafts(tx, space, drafts_per_project(tx, space, old, said), judged=True)
     return done
 
@@ -306,7 +312,8 @@ async def merge(
         return _merge_records(tx, space, stays, others, now, origin)
 
     record = await resources.store.write(settle)
-    return await update(resources, space, record.id, MemoryEdit(text=text), origin) if text else record
+    # The new words say what the merged memories said, and are true since then.
+    return await update(resources, space, record.id, MemoryEdit(text=text, at=record.at), origin) if text else record
 
 
 def _reason_against_merging(one: Record, other: Record) -> str:

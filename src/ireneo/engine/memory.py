@@ -524,9 +524,9 @@ class Memory:
         """Change a memory, and return it as it is then; what is not given stays.
 
         Nothing is rewritten in place: new words, or another slot, become evidence of `origin` that supersedes the old
-        memory, from `at` on (by default from now on). `labels` replaces all labels; the project ``"*"`` stands for
-        every project. With the origin ``"agent"`` only agents' memories may be changed. Raises MemoryNotFound and
-        BadInput.
+        memory, from `at` on (by default from now on); what no longer holds is not reworded. `labels` replaces all
+        labels; the project ``"*"`` stands for every project. With the origin ``"agent"`` only agents' memories may be
+        changed. Raises MemoryNotFound and BadInput.
         """
         edit = MemoryEdit(
             text=text,
@@ -544,8 +544,8 @@ class Memory:
         """Merge memories that say the same into the first of them, reworded as `text` if that is given.
 
         The first memory (a fact before an event) gets the evidence and the labels of all, and the others are retired
-        and name it; `restore` brings them back. Raises MemoryNotFound, and BadInput for memories that can't say the
-        same and for lessons.
+        and name it; `restore` brings them back. Reworded, it is a new memory, true since the first was. Raises
+        MemoryNotFound, and BadInput for memories that can't say the same and for lessons.
         """
         return await merge(self._resources, self.space, ids, text, origin)
 
@@ -725,7 +725,7 @@ class Memory:
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
         """Take memories out of the archive, and let those be true again that were merged or ended by mistake.
 
-        Raises NotFound, and BadInput for one that another value replaced.
+        Returns those that did not hold before. Raises NotFound, and BadInput for one that another value replaced.
         """
         return await self._store.write(restore, self._resources, self.space, ids)
 

@@ -635,10 +635,10 @@ def has_faded(record: Record, now: datetime) -> bool:
 def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
     """Take memories out of the archive, and let those be true again that were ended; ids may be shortened.
 
-    This is recorded as a use, so that they don't fade again at once. Raises MemoryNotFound, and BadInput for one that
-    another value replaced.
+    Those that hold already are left as they are, and not returned. It is recorded as a use, so that they don't fade
+    again at once. Raises MemoryNotFound, and BadInput for one that another value replaced.
     """
-    found = memories_of_ids(tx, space, ids)
+    found = [each for each in memories_of_ids(tx, space, ids) if each.archived or not each.holds]
     tx.memories.put(space, [replace(each, archived=False, archived_at=None, archived_why="") for each in found])
     ended = [each for each in found if each.state == "retired" and not each.archived]
     settle_drafts(tx, space, [_revival(each, resources.clock.now()) for each in ended], judged=True)

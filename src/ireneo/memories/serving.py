@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
+from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Persons, Questions, Rulings, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.memories.cues import relations
@@ -63,6 +64,8 @@ _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 _REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
 _OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}}))", re.I)
 """The user and the next words: my address and phone number."""
+LONGEST_SHORT = 3
+"""The letters of the short name of a day or month: sun."""
 COMPOUND = 5
 """The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
@@ -152,6 +155,12 @@ def routine_words() -> frozenset[str]:
     return frozenset(terms(" ".join(_SAYS.routine)))
 
 
+@cached_data
+def _plain_words() -> frozenset[str]:
+    """Words that say nothing about a subject, and days; a short name of one may be another word."""
+    return _SAYS.plain | {word for word in (*month_numbers(), *weekday_numbers()) if len(word) > LONGEST_SHORT}
+
+
 class Purpose:
     """The subject of a goal."""
 
@@ -160,7 +169,7 @@ class Purpose:
         self.text = goal.strip()[:LONGEST_GOAL]
         read = _words_by_term(self.text)
         language = language_of_sentence(self.text)
-        plain = _SAYS.plain | of_language(Words, language).stop
+        plain = _plain_words() | of_language(Words, language).stop
         self.words = {stem: word for stem, word in read.items() if not {word, word.removesuffix("s")} & plain}
         large = writes_nouns_large(self.text)
         # A word of one language may have another meaning in the next: a "Roman" is not a novel in English.

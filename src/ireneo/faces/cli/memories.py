@@ -399,7 +399,7 @@ def restore(ids: Ids, *, stored: Stored) -> Answer:
     """
     with open_existing(stored) as memory:
         back = memory.restore(ids)
-    lines = [f"{counted(len(back), 'memory')} restored."]
+    lines = [f"{counted(len(back), 'memory')} restored." if back else "Nothing to restore: what is named holds."]
     return Answer([each.id for each in back], [*lines, *(f"{short(each.id)}  {one_line(each.text)}" for each in back)])
 
 
@@ -517,7 +517,8 @@ def merge(
 ) -> Answer:
     """Merge memories that say the same.
 
-    The first one stays, with the evidence for all of them; the others are superseded.
+    The first one (a fact before an event) stays, with the evidence for all of them; the others are retired. With new
+    words a new one takes the place of all, and holds since the first did.
     """
     with open_existing(stored) as memory:
         done = memory.merge(ids, text=text)
