@@ -50,7 +50,10 @@ class Tale:
         """The branch on which each session goes on."""
         self.told: dict[str, set[tuple[str, str]]] = {}
         """Of each mark the messages that one must have heard to know it, with their sessions; all of them."""
-        self.records: list[tuple[str, set[tuple[str, str]]]] = []
+        self.concluded: dict[str, list[str]] = {}
+        """Of each mark of a conclusion the memories that it was drawn from."""
+        self.evidence: dict[str, list[set[tuple[str, str]] | list[str]]] = {}
+        """Of each memory what it rests on, each piece enough alone: messages, or the memories it was drawn from."""
 
     def mark(self) -> str:
         self.marks += 1
@@ -74,7 +77,7 @@ class Tale:
         if session:
             details["session"] = session
         made = await self.memory.remember(text.replace("MARK", mark), **details)  # type: ignore[arg-type]
-        self.records.append((made.record.id, ids))
+        self.evidence.setdefault(made.record.id, []).append(ids)
 
 
 def spoken(author: str, text: str, present: tuple[str, ...] | None = None) -> Draft:
@@ -145,15 +148,14 @@ async def learned(tale: Tale, number: int, step: tuple[str, str, str, int], path
             (SESSIONS[SESSIONS.index(name) - 1], message.id) for message in there[-1:] if message.role == "user"
         }
         await tale.remember("Both say where the silver lamp is, MARK.", "", both, **when)
-    elif verb == "concluded" and tale.records:
-        cited = [tale.records[(at + more) % len(tale.records)] for more in range(2)]
-        whose = set().union(*(each for _, each in cited))
+    elif verb == "concluded" and tale.evidence:
+        there = list(tale.evidence)
+        names = list(dict.fromkeys(there[(at + more) % len(there)] for more in range(2)))
         mark = tale.mark()
-        tale.told[mark] = whose
-        names = list(dict.fromkeys(id for id, _ in cited))
+        tale.concluded[mark] = names
         text = f"The silver lamp of the keeper moves a lot, {mark}."
         made = await tale.memory.remember(text, memories=names, origin="derived", **when)  # type: ignore[arg-type]
-        tale.records.append((made.record.id, whose))
+        tale.evidence.setdefault(made.record.id, []).append(names)
     elif verb == "told":
         # Nobody says who knows of it.
         await tale.remember("The silver lamp of the keeper was never lit, MARK.", name, set(), **when)
@@ -175,11 +177,17 @@ async def known(tale: Tale, who: str, place: tuple[str, str] | None) -> set[str]
             if place[1] == branch if place is not None and place[0] == name else here:
                 messages = await (await tale.memory.session(name, branch=branch)).messages()
                 standing.update({(name, each.id): each for each in messages})
-    return {
-        mark
-        for mark, needs in tale.told.items()
-        if all(need in standing and (not who or heard(standing[need], who)) for need in needs) and (needs or not who)
-    }
+
+    def is_known(needs: set[tuple[str, str]]) -> bool:
+        return all(need in standing and (not who or heard(standing[need], who)) for need in needs) and bool(
+            needs or not who
+        )
+
+    def holds(memory: str) -> bool:
+        return any(is_known(each) if isinstance(each, set) else all(map(holds, each)) for each in tale.evidence[memory])
+
+    told = {mark for mark, needs in tale.told.items() if is_known(needs)}
+    return told | {mark for mark, drawn in tale.concluded.items() if all(map(holds, drawn))}
 
 
 async def shown(tale: Tale, who: str, place: tuple[str, str] | None) -> dict[str, str]:
@@ -217,7 +225,9 @@ async def leaks(house: House, taken: Sequence[tuple[str, str, str, int]]) -> lis
     memory = ireneo.Memory(means, "mine")
     tale = Tale(memory)
     for name in SESSIONS:
-        await tale.say(name, spoken("Ana", "Good morning to all."), *(spoken(each, "Well met.") for each in CAST))
+        await tale.say(
+            name, spoken("Ana", f"Good morning to all at the {name}."), *(spoken(each, "Well met.") for each in CAST)
+        )
     for number, step in enumerate(taken):
         await done(tale, number, step)
     await memory.work(until_idle=True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
-from tests.unit.test_overview import Tale, drafts
+from tests.story_parts import replied
+from tests.unit.test_overview import Tale, drafts, told
 
 from ireneo import Context
+from ireneo.ports.models import Prompt
 from ireneo.summaries.policy import STORY, StorySettings
+from ireneo.testing.scripted import Scripted
 
 POLICY = replace(STORY, story=StorySettings(leaf_messages=24, live_messages=60))
 BUDGET = 2_000
@@ -42,9 +47,9 @@ async def test_a_model_tells_the_newest_messages_ahead_of_their_leaf() -> None:
     # Once its leaf is told, that stands in its place.
     await story.session.append(drafts(LEAVES * 6 + OPEN + 1, 5))
     await story.session.summarise(BUDGET)
-    told = await story.session.context(BUDGET)
-    assert sum(row.covers for row in told.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN + 6) * 4
-    assert ahead[0] not in "\n".join(text for _, text in blocks(told))
+    later = await story.session.context(BUDGET)
+    assert sum(row.covers for row in later.view if row.what in ("summary", "message")) == (LEAVES * 6 + OPEN + 6) * 4
+    assert ahead[0] not in "\n".join(text for _, text in blocks(later))
 
 
 async def test_a_context_with_room_for_them_shows_the_messages() -> None:
@@ -54,3 +59,30 @@ async def test_a_context_with_room_for_them_shows_the_messages() -> None:
     await story.session.summarise(BUDGET)
     wide = await story.session.context(40_000)
     assert not [text for covers, text in blocks(wide) if covers == 12]
+
+
+def with_threads(prompt: Prompt) -> Scripted:
+    """The last day that is shown: day 5 opens a question, and day 20 ends it and opens another."""
+
+    def text(messages: str) -> dict[str, object]:
+        day = max(map(int, re.findall(r"On day (\d+)", messages)))
+        asked = {5: "Why did Anselm hide the pistol at Wexcombe?", 20: "What does Tam want in Easterby?"}.get(day)
+        opened = [{"kind": "question", "text": asked}] if asked else []
+        ended = [f"{each}: it was told" for each in re.findall(r"t_\w+(?= question)", prompt.user) if day == 20]
+        return {"text": f"{told(day)} [7]", "opened": opened, "resolved": ended}
+
+    return replied(prompt, text)
+
+
+async def test_the_list_of_threads_knows_what_the_newest_text_opened_and_ended() -> None:
+    story = Tale(policy=POLICY)
+    story.answer = with_threads
+    await story.go_on()
+    await story.session.append(drafts(0, LEAVES * 6 + OPEN))
+    await story.session.summarise(BUDGET)
+    threads = await story.session.threads(resolved=True, preset=POLICY)
+    found = [(each.text, each.ended) for each in threads]
+    assert found == [
+        ("What does Tam want in Easterby?", ""),
+        ("Why did Anselm hide the pistol at Wexcombe?", "it was told"),
+    ]

@@ -250,7 +250,7 @@ def _with_recent(grown: StoryState, options: ContextOptions, teller: StoryTextCa
     return replace(grown, recent=teller.leaf(first, options))
 
 
-def _with_tail(
+def with_tail(
     grown: StoryState, nodes: tuple[Summary, ...], tails: Sequence[Summary], options: ContextOptions
 ) -> tuple[StoryState, tuple[Summary, ...]]:
     """Add the longest stored text of newest messages that leaves those verbatim for which there is room."""
@@ -292,7 +292,7 @@ class StoryComposer:
             row is grown.nodes and is_narrow(grown.nodes, options.budget) and mostly_model_written(nodes)
         )
         """Whether an overview would be shown if there were one."""
-        grown, nodes = _with_tail(grown, nodes, tails, options)
+        grown, nodes = with_tail(grown, nodes, tails, options)
         self.behind = grown.behind
         """How many messages should be summarised but aren't."""
         story = replace(grown, nodes=nodes)
@@ -373,10 +373,12 @@ def overview_room(path: StoryPath, options: ContextOptions) -> int:
     return options.budget - sum(each.tokens for each in before) - _live_room(texts, options) - frame
 
 
-def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
+def story_notes(
+    path: StoryPath, options: ContextOptions, tails: Sequence[Summary]
+) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
     """The summaries and newest messages of a path, from which constraints are read, and the open threads."""
     grown = path.grow(0)
-    texts = path.reader.texts(grown.nodes)
+    grown, texts = with_tail(grown, tuple(path.reader.texts(grown.nodes)), tails, options)
     fresh = grown.fresh if is_answered(grown.fresh) else ()
     return (*grown.system, *texts, *fresh), standing_threads(texts, options)[0]
 

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.story import standing_threads, story_notes
+from ireneo.context.story import standing_threads, story_notes, with_tail
 from ireneo.context.view import ContextOptions
 from ireneo.engine.context import StoredReader
 from ireneo.engine.named import MIN_ID_LENGTH, find_summary
@@ -83,7 +83,7 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
     reader = StoredReader(tx, key, head, options, voice)
     threads: tuple[Thread, ...] = ()
     if policy.story is not None:
-        items, threads = story_notes(StoryPath(reader, policy), options)
+        items, threads = story_notes(StoryPath(reader, policy), options, reader.tails())
     else:
         known = WorkPath(reader, policy).stored_row(head.position)
         items = (*known.row, *reader.path(known.position, head.position))
@@ -223,11 +223,12 @@ def list_threads(
     # The narrowest context shows the newest leaf first.
     path = StoryPath(reader, policy, budget=1)
     grown = path.grow(0)
-    still = standing_threads(reader.texts(grown.nodes), options)[0]
+    _, texts = with_tail(grown, tuple(reader.texts(grown.nodes)), reader.tails(), options)
+    still = standing_threads(texts, options)[0]
     out += [_thread_row(each, notes) for each in still]
     if resolved:
         leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
-        out += _resolved_threads(leaves, notes, {each.id for each in still})
+        out += _resolved_threads([*leaves, *texts[len(grown.nodes) :]], notes, {each.id for each in still})
     return out
 
 

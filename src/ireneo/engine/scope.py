@@ -360,22 +360,19 @@ class Scope:
         good = [True] * len(pieces)
         if not self._limits.undone:
             good = [lies or not named for lies, named in zip(self._on_branch(places), places, strict=True)]
-        if self._sees_main_branch_only:
-            forked = [[each for each in named if self._is_forked(each[0])] for named in places]
-            good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
+        forked = [[each for each in named if self._is_main_only(each[0])] for named in places]
+        good = [each and lies for each, lies in zip(good, self._on_branch(forked, MAIN), strict=True)]
         if self._limits.branch is not None:
             here = [[each for each in named if each[0] == self._limits.session] for named in places]
             lies = self._on_branch(here, self._limits.branch)
             good = [each and (there or not named) for each, there, named in zip(good, lies, here, strict=True)]
         return good
 
-    @property
-    def _sees_main_branch_only(self) -> bool:
-        """Whether only the main branch of a forked session is visible: characters know no other branch."""
-        return bool(self._limits.viewpoint) and self._limits.branch is None and not self._limits.undone
-
-    def _is_forked(self, session: str) -> bool:
-        """Whether the session has other branches besides its main one."""
+    def _is_main_only(self, session: str) -> bool:
+        """Whether only a session's main branch is visible: a character knows no other, unless one is named."""
+        limits = self._limits
+        if not limits.viewpoint or limits.undone or (limits.branch is not None and session == limits.session):
+            return False
         if session not in self._forked:
             key = SessionKey(self.space, session)
             there = self.tx.sessions.branches(key) if self.tx.sessions.get(key) else {}
@@ -384,10 +381,8 @@ class Scope:
 
     def on_own_branch(self, found: Sequence[FoundMessage]) -> list[FoundMessage]:
         """The messages on the character's branch, if their numbers don't show it."""
-        if not self._sees_main_branch_only:
-            return list(found)
         places = [
-            [(each.key.session, [each.message.id])] if self._is_forked(each.key.session) else [] for each in found
+            [(each.key.session, [each.message.id])] if self._is_main_only(each.key.session) else [] for each in found
         ]
         return [each for each, lies in zip(found, self._on_branch(places, MAIN), strict=True) if lies]
 

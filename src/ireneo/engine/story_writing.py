@@ -360,9 +360,9 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
         self.job = job
         self.voice = job.voice
         self._prompt = text.render(**fields)
-        # Text that is only shown is evidence that people exist, but not of what they did.
+        # Text that is only shown, and names known from before, are evidence that people exist, not of what they did.
         aside = [f"{each.label} {each.text}" for each in heard_speeches(job.aside, job.seen_by)]
-        named_there = (fields["before"], fields["names"], fields["known"], fields["played"], threads)
+        named_there = (fields["before"], fields["names"], *job.known, fields["played"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts, dict(job.played)), before, manner, named_there, aside)
 
     @property
