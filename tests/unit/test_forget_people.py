@@ -58,6 +58,10 @@ def test_every_sentence_about_her_is_found_and_none_about_others() -> None:
         (("Bo's aunt Quentin sails.", "My aunt paints.", "Bo's aunt is late."), {2}),
         (("My aunt Quentin sails.", "My aunt Wilma paints.", "My aunt is late."), {2}),
         (("Quentin weaves baskets in Hove.", "The rain stopped.", "Sorry, not Hove, Hull.", "I am tired."), {2}),
+        (("Philippa is my sister.", "So Flip is what you call Philippa.", "Flip sails.", "The rain stopped."), {2}),
+        (("Mein Bürokollege Quentin rudert.", "Der Kollege singt.", "Mein Kollege Ole malt."), {1}),
+        (("Meine Patentante Imke backt.", "Der Garten meiner Patin blüht."), {1}),
+        (("Quentin is a cook, and my mum Heather weaves.", "Sorry, not Heather, Holly.", "Weaving is hard."), set()),
         (("Imke ist Imkerin.", "Ein Hörspiel, bitte.", "Die Imkerin kommt am Montag vorbei.", "Der Zug ist weg."), {2}),
     ],
 )
@@ -65,6 +69,17 @@ def test_who_is_meant_follows_from_what_was_said(texts: tuple[str, ...], speaks:
     names = ("Quentin", "Rosalind", "Imke", "Philippa", "Basil")
     name = next(each for each in names if each in " ".join(texts))
     assert {int(id) for id, _ in Person(name, texts).mentions(told(*texts))} == speaks
+
+
+def test_a_pronoun_behind_another_name_is_that_one_s() -> None:
+    texts = told("My partner Quentin sings.", "Rosalind came by. She was late.", "He laughed.")
+    found = [id for id, _ in Person("Quentin", [each.text for each in texts], ["Rosalind"]).mentions(texts)]
+    assert found == ["2"]
+
+
+def test_whoever_is_named_by_a_relation_has_its_pronouns() -> None:
+    texts = told("My mum sings in a choir.", "He is late.", "She rehearses.")
+    assert [id for id, _ in Person("my mum", [each.text for each in texts]).mentions(texts)] == ["2"]
 
 
 async def test_a_preview_says_what_users_told_of_themselves_beside_her(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, S
 from ireneo.language.files import topic
 from ireneo.language.topics import Persons, Questions
 from ireneo.language.words import letters, sentences, terms
-from ireneo.log.message import Message, MessageId
+from ireneo.log.message import Message, MessageId, short
 from ireneo.log.tree import SessionKey
-from ireneo.memories.persons import NamedText, Person
+from ireneo.memories.persons import NamedText, Person, names_by_relation
 from ireneo.memories.record import MemoryId, Record, quoted
 from ireneo.memories.serving import informative_sentences
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
@@ -268,7 +268,10 @@ def _erase(
     plan, candidates = _make_plan(tx, space, what, name, also)
     counted = _count_erased(tx, space, plan)
     going: tuple[GoingText, ...] = ()
+    note = plan.note
     if preview:
+        lessened = ", ".join(short(each.id) for each in plan.lessened)
+        note = f"{note} Some evidence goes of {lessened}, which stay.".strip() if lessened else note
         going = tuple(_texts_to_erase(tx, space, plan, name if what == "subject" else ""))
     elif not plan.is_empty:
         before = _count_documents(tx, space)
@@ -276,7 +279,7 @@ def _erase(
         settle_remaining(tx, space, plan.memories, plan.lessened)
         counted = replace(counted, documents=before - _count_documents(tx, space))
     ids = _erased_ids(plan, space)
-    return ErasureReceipt(what=counted, ids=ids, at=now, preview=preview, also=candidates, note=plan.note, going=going)
+    return ErasureReceipt(what=counted, ids=ids, at=now, preview=preview, also=candidates, note=note, going=going)
 
 
 def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
@@ -470,7 +473,9 @@ def possible_mentions(
         for info in tx.sessions.list(space)
     }
     records = tx.memories.list(space, MemoryFilter())
-    person = Person(name, [*(one.text for each in told.values() for one in each), *(each.text for each in records)])
+    others = {name for each in records for name in (each.subject, *names_by_relation([each]).values())}
+    said = [*(one.text for each in told.values() for one in each), *(each.text for each in records)]
+    person = Person(name, said, others - topic(Persons).speakers)
     meant: dict[str, str] = dict.fromkeys(messages, "")
     for key, texts in told.items():
         for id, mention in person.mentions(texts):

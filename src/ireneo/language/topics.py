@@ -388,6 +388,7 @@ class Persons(Topic, frozen=True, kw_only=True):
     called: Row = ()  # Between a role and a name, or a name and a role: they are the same person
     known_as: Row = ()  # Between a name and another one of the same person
     named: Row = ()  # Before the name by which somebody calls another person
+    calling: Set = frozenset()  # A clause with one of these and a name may contain another one of the same person
     speakers: Set = frozenset()  # Words for the speakers of any conversation, by which nobody can be identified
 
 

@@ -22,9 +22,9 @@ from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.topics import Names, Persons, Questions, Words
 from ireneo.language.words import sentences, terms
-from ireneo.memories.cues import has_cue, relations
+from ireneo.memories.cues import PIECES, has_cue, relations
 from ireneo.memories.record import Record
-from ireneo.memories.wording import distinctive_words
+from ireneo.memories.wording import distinctive_words, ends_of
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
@@ -68,8 +68,11 @@ class NamedText(Struct, frozen=True, kw_only=True):
 class Person:
     """A person, with everything that texts say about their names."""
 
-    def __init__(self, name: str, texts: Iterable[str]) -> None:
-        """Look for `name`; `texts` are read for their other names, and their relations to others."""
+    def __init__(self, name: str, texts: Iterable[str], others: Iterable[str] = ()) -> None:
+        """Look for `name`; `texts` are read for their other names, and their relations to others.
+
+        `others` are the names of other people.
+        """
         self.name = " ".join(name.split())
         words = self.name.split()
         self._name_terms = frozenset(terms(self.name))
@@ -84,20 +87,26 @@ class Person:
         if len(words) > 1:
             self.others.update((word.casefold(), f"{word} is part of the name") for word in words if len(word) > 2)
         held = list(texts)
+        # "My sister" is a relation by itself.
+        self._add_role(words[-1].casefold() if len(words) > 1 else "", self.name, _owner(self.name))
         for text in held:
             if self._said.search(text):
                 self._learn_names(text)
         for text in held:
             self._learn_forms(text)
+        self._of_others = (
+            {word.casefold() for each in others for word in each.split()} - self._folded - self.others.keys()
+        )
         self._often = Counter(word for text in held for word in distinctive_words(text))
         self._words: set[str] = set()
         """What is said of them and of hardly anything else."""
-        for each in (one for text in held if self.named_in(text) for one in sentences(text, small_opens=True)):
-            if self.named_in(each):
-                self._learn_words(each)
         self._pronouns = self._pronouns_of_roles()
         self._by_role = _role_pattern(self.roles)
         self._others = _possessive_pattern(self._roles_of_others())
+        self._by_other_role = _possessive_pattern(topic(Persons).roles - self.roles.keys())
+        for each in (one for text in held if self.named_in(text) for one in sentences(text, small_opens=True)):
+            if self.named_in(each):
+                self._learn_words(each)
 
     def _pronouns_of_roles(self) -> frozenset[str]:
         """The pronouns that may refer to them: by their relation, or all, since those beside a name may be others'."""
@@ -128,8 +137,11 @@ class Person:
             recent = [*recent[-AHEAD:], frozenset()]
             named = self.named_in(each.text)
             ahead = any(self.named_in(one.text) for one in texts[at + 1 : at + 1 + AHEAD])
+            of_other = False
+            """Whether pronouns refer to another person, with whose name a sentence of this text began."""
             for sentence in sentences(each.text, small_opens=True):
-                why = self.mention_reason(sentence, follows=open_for > 0, ahead=ahead)
+                of_other = (of_other or self._begins_with_name(sentence)) and not self.named_in(sentence)
+                why = self.mention_reason(sentence, follows=open_for > 0 and not of_other, ahead=ahead)
                 if not why and (shared := distinctive_words(sentence) & frozenset().union(*recent)):
                     why = f"“{min(shared)}” was said of {self.name} shortly before"
                 if why or self.named_in(sentence):
@@ -142,6 +154,14 @@ class Person:
                     yield each.id, PossibleMention(sentence=sentence, why=why)
                     open_for = max(open_for, CHAIN)
             open_for -= 1
+
+    def _is_about_other(self, clause: str) -> bool:
+        """Whether a clause begins with another name, or names another relation."""
+        return self._begins_with_name(clause) or self._by_other_role.search(clause) is not None
+
+    def _begins_with_name(self, clause: str) -> bool:
+        first = _WORD.search(clause)
+        return first is not None and first[0].casefold() in self._of_others
 
     def mention_reason(self, sentence: str, *, follows: bool = False, ahead: bool = False) -> str:
         """Why a sentence may be about them; empty if nothing indicates it."""
@@ -167,8 +187,10 @@ class Person:
 
     def _learn_words(self, sentence: str) -> frozenset[str]:
         """Add the rare words of a sentence about them, and return its words."""
-        calling = frozenset(terms(" ".join(topic(Persons).called)))
-        words = distinctive_words(sentence) - role_terms() - self._name_terms - calling
+        calling = frozenset(terms(" ".join((*topic(Persons).called, *self._of_others))))
+        # "Callum is a carpenter, and my mum teaches": each clause is about somebody else.
+        clauses = [each for each in PIECES.split(sentence) if self.named_in(each) or not self._is_about_other(each)]
+        words = distinctive_words(". ".join(clauses)) - role_terms() - self._name_terms - calling
         self._words.update(word for word in words if self._often[word] <= RARE)
         return words
 
@@ -198,18 +220,27 @@ class Person:
             alias = rf"\b{name}\W+(?:\w+ )?{so} {_LARGE}|{_LARGE}\W+(?:is )?{so} {name}\b"
             for found in re.finditer(alias, sentence):
                 self.others.setdefault((found[1] or found[2]).casefold(), f"so it says: {sentence}")
+            for clause in filter(self._said.search, PIECES.split(sentence)):
+                # "Gaz is what you call Gareth."
+                said = [word for word in _WORD.findall(clause) if word.casefold() not in topic(Words).stop]
+                calls = known.calling.intersection(word.casefold() for word in said)
+                for word in said if calls else ():
+                    if word[0].isupper() and word.casefold() not in {*topic(Names).none, *calls, *self._folded}:
+                        self.others.setdefault(word.casefold(), f"so it says: {sentence}")
             for found in re.finditer(rf"\b{name} {_LARGE}", sentence):
                 self.others.setdefault(found[1].casefold(), f"{self.name} {found[1]} is named in: {sentence}")
         for found in _CALLED_SO.finditer(text):
             self.others.setdefault(found[1].casefold(), f"so it says: {found[0]}")
 
     def _add_role(self, role: str, sentence: str, owner: str | None) -> None:
-        known = topic(Persons)
-        if role not in known.roles:
+        # A compound says more about the same relation: Bürokollege.
+        last = next((each for each in ends_of(role) if each in topic(Persons).roles), "")
+        if not last:
             return
         if owner is not None:
             self._owners.add(owner)
-        for other in (role, *(word for words in known.same.values() if role in words for word in words)):
+        same = (word for words in topic(Persons).same.values() if {role, last} & {*words} for word in words)
+        for other in (role, last, *same):
             self.roles.setdefault(other, f"so it says: {sentence}")
 
     def _learn_forms(self, text: str) -> None:

@@ -8,7 +8,7 @@ one, holds back texts that are no closer to the goal than unrelated sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -19,6 +19,7 @@ from ireneo.language.words import common_words, language_of_sentence, sentences,
 from ireneo.memories.cues import relations
 from ireneo.memories.earnest import is_joke, statements
 from ireneo.memories.senses import names_another, senses_asked
+from ireneo.memories.wording import ends_of
 from ireneo.memories.worth import is_worth_keeping
 from ireneo.patterns import lazy_re
 
@@ -66,8 +67,6 @@ _OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}
 """The user and the next words: my address and phone number."""
 LONGEST_SHORT = 3
 """The letters of the short name of a day or month: sun."""
-COMPOUND = 5
-"""The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 
 
 class Relevance(Struct, frozen=True, kw_only=True):
@@ -103,17 +102,11 @@ def _areas_by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[st
 
 
 def _areas_of_word(word: str, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    return next((known[each] for each in _ends_of(word) if each in known), frozenset())
-
-
-def _ends_of(word: str) -> Iterator[str]:
-    """A word, and what may be the last word of a compound."""
-    yield word
-    yield from (word[at:] for at in range(3, len(word) - COMPOUND + 1))
+    return next((known[each] for each in ends_of(word) if each in known), frozenset())
 
 
 def _is_limit(word: str) -> bool:
-    return not _SAYS.limits.isdisjoint(_ends_of(word))
+    return not _SAYS.limits.isdisjoint(ends_of(word))
 
 
 def _words_by_term(text: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, topic
@@ -13,6 +13,8 @@ from ireneo.language.topics import Times, Words
 from ireneo.language.words import standardise, terms
 from ireneo.patterns import lazy_re
 
+COMPOUND = 5
+"""The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _FRAME = lazy_re(lambda: rf"{any_of(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
 
@@ -45,6 +47,12 @@ def distinctive_words(text: str) -> frozenset[str]:
 def names_in(text: str) -> Sequence[str]:
     """The words that a memory writes like names, except at its beginning."""
     return _NAMED.findall(unquoted_words(text))
+
+
+def ends_of(word: str) -> Iterator[str]:
+    """A word, and what may be the last word of a compound."""
+    yield word
+    yield from (word[at:] for at in range(3, len(word) - COMPOUND + 1))
 
 
 @cached_data
