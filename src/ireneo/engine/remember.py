@@ -25,6 +25,7 @@ from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
+from ireneo.memories.ended_values import without_opposed
 from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change, without_ended
 from ireneo.memories.exchange import evidence_draft
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
@@ -426,7 +427,11 @@ def retire_jokes(tx: Transaction, space: str, known: Sequence[Record], word: Mem
 
 def _without_person(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """The rest of a memory about several people, without the one who is gone; None if it isn't such a memory."""
-    text, value = without_ended(record.text, draft.text), without_ended(record.value, draft.text) or ""
+    if record.attribute == "manner":
+        value = without_opposed(record.value, draft.value) or ""
+        text = record.text.replace(record.value, value) if value else None
+    else:
+        text, value = without_ended(record.text, draft.text), without_ended(record.value, draft.text) or ""
     if text is None or (record.kind == "episodic" and not has_duration(record)):
         return None
     if record.value and not value and not {*terms(record.value)}.isdisjoint(terms(unquoted_words(draft.text))):

@@ -56,6 +56,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     tells_by_asking: Patterns = OPENS_CLAUSE  # At the beginning of a question: what follows is a statement
     leads: Row = ()  # Filler words before a clause
     hangs: Patterns = OPENS_CLAUSE  # At the beginning of a part of a sentence: it belongs to the clause that follows
+    subordinate: Patterns = OPENS_CLAUSE  # The same: a clause with its own subject and verb
     breaks: Row = ()  # Between two clauses, if a subject follows
     openers: Row = ()  # At the beginning of a clause that could be a sentence
     adverbs: Set = frozenset()  # Words between the parts of a verb
@@ -153,6 +154,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     )
     of_one_text: Patterns = BARE  # Anywhere in a request: it is about one text that is being written
     tongues: Patterns = BARE  # Anywhere in a rule: the language of answers
+    choices: Map = field(default_factory=dict)  # By matter and choice ("length short"), patterns for it in a rule
+    of_a_kind: Patterns = BARE  # Anywhere in a rule: it is about some kind of answers only
     put_right: Patterns = BARE  # Anywhere: another figure replaces the one that was said right before
     laughs: Patterns = BARE  # Anywhere: the speaker laughs
     boasts: Patterns = BARE  # Anywhere in a sentence with laughter: it isn't meant

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from ireneo.language.words import (
     writes_nouns_large,
 )
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, has_cue, not_german
+from ireneo.memories.ended_values import corrections
 from ireneo.patterns import lazy_re
 
 _GERMAN_PHRASING = of_language(Phrasing, "de")
@@ -44,6 +46,7 @@ _QUOTATION = lazy_re(
 )
 _POSSESSED = lazy_re(lambda: rf"{any_of(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_FIGURE = lazy_re(r"\d")
 _LARGE = lazy_re(rf"\b{CAPITAL}\w+")
 _GERMAN = lazy_re(lambda: any_of(of_language(Words, "de").signs), re.I)
 
@@ -68,6 +71,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     """Whether it states nothing by itself, but belongs to what stands beside it."""
     joins: bool = False
     """Whether it follows something meant in earnest, or nothing."""
+    verbatim: str = ""
+    """What is quoted for it if it puts right what stood before it: both, as they were said."""
 
 
 def statements(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
@@ -86,7 +91,7 @@ def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         has_cue("asks_for_story", each) and not has_cue("of_occasions", each) for each in (text, *before[-2:])
     )
     made_up = in_story or any(_is_about_fiction(each) for each in (text, *before[-4:]))
-    said: list[tuple[str, str]] = []
+    said: list[_Sentence] = []
     lines = text.split("\n")
     # "12. And the cat is back" answers how many; a list has more than one number.
     lists = sum(BULLET.match(line) is not None for line in lines) > 1
@@ -95,27 +100,59 @@ def clauses(text: str, before: Sequence[str] = ()) -> Iterator[Statement]:
         for sentence in _sentences(bare.strip()):
             if has_cue("framed", sentence):
                 # "In my novel I live in Atlantis and work as a wizard. I have a tower."
-                said.append(("", ""))
+                said.append(_Sentence("", ""))
                 break
             language = _sentence_language(sentence, text)
-            if taken := _FACTS.takes_back.search(sentence):
-                sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
-                more = len(_WORDS.findall(sentence)) > _SHORTEST
-                # A correction concerns the last thing said; a joke is taken back as a whole.
-                kept = said[-1][0].rpartition(",")[0] if said and more else ""
-                said = [*said[:-1], *([(kept, said[-1][1])] if kept else [])]
-                if not more or (language == "en" and has_cue("joke", taken[0]) and predicate(sentence) is None):
-                    # "Just kidding: Danish, because of her" only says what it is with the joke.
-                    continue
-            said.append(("" if is_joke(sentence) else sentence, language))
+            said = _with_sentence(said, sentence, language)
     joins = True
-    for place, (sentence, language) in enumerate(said):
-        behind = said[place + 1][0] if place + 1 < len(said) else ""
-        told = Statement(text="", sentence=sentence, language=language or "en", made_up=made_up, in_story=in_story)
+    for place, (sentence, language, verbatim) in enumerate(said):
+        behind = said[place + 1].text if place + 1 < len(said) else ""
+        told = Statement(
+            text="",
+            sentence=sentence,
+            language=language or "en",
+            made_up=made_up,
+            in_story=in_story,
+            verbatim=verbatim,
+        )
         for piece in _sentence_statements(told) if sentence else [told]:
             refers = cues(language).refers.match(behind) if piece.text else None
             yield replace(piece, behind=behind if refers else "", joins=joins)
             joins = bool(piece.text)
+
+
+class _Sentence(NamedTuple):
+    """A sentence as it is read, empty if it isn't meant."""
+
+    text: str
+    language: str
+    verbatim: str = ""
+    """See `Statement.verbatim`."""
+
+
+def _with_sentence(said: list[_Sentence], sentence: str, language: str) -> list[_Sentence]:
+    """The sentences of a message with one more, which may take back the last one, or put it right.
+
+    A correction is read as what is right, and quoted with what was wrong: "on May 4. Sorry, not May 4, May 14".
+    """
+    last = said[-1] if said else _Sentence("", "")
+    whole = f"{last.verbatim or last.text} {sentence}" if last.text else ""
+    if put := next((each for each in corrections(sentence) if each.concerns(last.text)), None):
+        return [*said[:-1], _Sentence(put.applied(last.text) or sentence, last.language, whole)]
+    taken = _FACTS.takes_back.search(sentence)
+    if taken is None:
+        return [*said, _Sentence("" if is_joke(sentence) else sentence, language)]
+    is_in_jest = has_cue("joke", taken[0])
+    sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
+    more = len(_WORDS.findall(sentence)) > _SHORTEST - (not is_in_jest)
+    if not more or is_joke(sentence) or (language == "en" and is_in_jest and predicate(sentence) is None):
+        # "Just kidding: Danish, because of her" only says what it is with the joke.
+        return said[:-1]
+    # A correction concerns the last thing said; a joke is taken back as a whole.
+    kept = last.text.rpartition(",")[0]
+    if is_in_jest or not whole or (cues(language).asks.match(last.text) and not _FIGURE.search(last.text)):
+        return [*said[:-1], *([_Sentence(kept, last.language)] if kept else []), _Sentence(sentence, language)]
+    return [*said[:-1], _Sentence(f"{kept}; {sentence}" if kept else sentence, language, whole)]
 
 
 def _is_about_fiction(text: str) -> bool:
@@ -174,7 +211,7 @@ def is_earnest(text: str) -> bool:
     said = without_code_and_quotes(text)
     if _is_role_play(said, ()):
         return False
-    bare, quoted = _without_quotations(said)
+    bare, quoted = without_quotations(said)
     if quoted and len(_WORDS.findall(bare)) < _SHORTEST + 3:
         return False
     return not (is_joke(bare) or _FACTS.supposed.search(bare) or _FACTS.condition.match(bare))
@@ -222,7 +259,7 @@ def _is_pasted(text: str) -> bool:
 def _sentence_statements(told: Statement) -> Iterator[Statement]:
     """The clauses of a sentence; `told` is the statement without its text."""
     rows = cues(told.language)
-    bare, quoted = _without_quotations(told.sentence)
+    bare, quoted = without_quotations(told.sentence)
     if (quoted and len(_WORDS.findall(bare)) < 5) or (told.made_up and rows.asks.match(bare)):
         # "Write a story where I'm a pirate and live in Tortuga" asks for fiction.
         yield told
@@ -328,7 +365,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_STATEMENT else text[:_LONGEST_STATEMENT].rsplit(" ", 1)[0] + "…"
 
 
-def _without_quotations(sentence: str) -> tuple[str, bool]:
+def without_quotations(sentence: str) -> tuple[str, bool]:
     """The sentence without quotations, and whether one of them was longer than a name or a title."""
     quoted = False
 
@@ -355,7 +392,7 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
             continue
         if topic(Phrasing).together.search(sentence, start, found.end()):
             continue
-        if found[0].strip()[:1] in ("", ",") and rows.hangs.match(sentence, start):
+        if found[0].strip()[:1] in ("", ",") and _hangs(sentence[start : found.start()], rows):
             continue
         if _POSSESSED.match(sentence, found.end()) and predicate(sentence[found.end() :]) is None:
             # "With Ben and his wife in Leeds" is not a clause.
@@ -363,6 +400,14 @@ def _clauses(sentence: str, rows: FactCues) -> Iterator[str]:
         yield sentence[start : found.start()].strip(" ,;–—-")
         start = found.end()
     yield sentence[start:].strip(" ,;–—-")
+
+
+def _hangs(piece: str, rows: FactCues) -> bool:
+    """Whether the beginning of a sentence belongs to the clause after it: no "From May I'll be in Bath, …"."""
+    if not rows.hangs.match(piece):
+        return False
+    said = None if rows.subordinate.match(piece) else predicate(piece)
+    return said is None or not said.subject
 
 
 def _without_fillers(piece: str, rows: FactCues) -> str:

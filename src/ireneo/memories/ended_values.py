@@ -18,7 +18,7 @@ from ireneo.language.files import any_of, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.words import sentences, terms
-from ireneo.memories.cues import has_cue
+from ireneo.memories.cues import PIECES, has_cue
 from ireneo.memories.facts import ONE_LIFE, cardinality_of
 from ireneo.memories.figures import counts_by_noun, figures_by_quantity
 from ireneo.memories.record import MemoryDraft, Record, slot
@@ -49,6 +49,8 @@ _PUT_RIGHT = (
 _RECENT = timedelta(days=30)
 """Who puts something right that was said longer ago says it in full."""
 _CONVERSATION = timedelta(hours=8)
+_STEM = 6
+"""The first letters by which forms of a word are compared."""
 _SHORT = 16
 """The maximum number of words of a message that only puts a figure right."""
 DIET = ("allergy", "avoids", "restriction")
@@ -61,7 +63,7 @@ def ended_values(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]
     if draft.against and draft.attribute:
         yield from _ended_slot_values(draft, held)
     elif draft.attribute == "manner":
-        yield from (each for each in held if each.attribute == "manner" and _differ_in_language(each, draft))
+        yield from (each for each in held if each.attribute == "manner" and opposed_parts(each.value, draft.value))
     elif opposite := {"like": "dislike", "dislike": "like"}.get(draft.attribute):
         yield from (each for each in held if each.attribute == opposite and said & set(terms(each.value)))
     elif draft.attribute and cardinality_of(draft.attribute) == "set":
@@ -101,7 +103,16 @@ class Correction(Struct, frozen=True, kw_only=True):
 
     def concerns(self, words: str) -> bool:
         """Whether the wrong words stand in others."""
-        return re.search(rf"(?<![\w.]){re.escape(self.wrong)}(?!\w)", words, re.I) is not None
+        return self._wrong(words) is not None
+
+    def applied(self, words: str) -> str:
+        """The same words with what is right; empty if that is written otherwise: "on the 3rd of May", "13"."""
+        found = self._wrong(words)
+        alike = len(self.wrong.split()) == len(self.right.split())
+        return f"{words[: found.start()]}{self.right}{words[found.end() :]}" if found and alike else ""
+
+    def _wrong(self, words: str) -> re.Match[str] | None:
+        return re.search(rf"(?<![\w.]){re.escape(self.wrong)}(?!\w)", words, re.I)
 
 
 @lru_cache(512)
@@ -115,6 +126,15 @@ def corrections(text: str) -> Sequence[Correction]:
             for each in pattern.finditer(sentence)
         ]
         found += [each for each in told if each.is_alike][:1]
+    return found
+
+
+def told_sentences(text: str) -> Sequence[str]:
+    """The sentences of a text, each with those that put it right: "It's on May 4. Sorry, not May 4, May 14"."""
+    found = list[str]()
+    for each in sentences(text, small_opens=True):
+        is_alone = not found or not (_FACTS.takes_back.search(each) or corrections(each))
+        found = [*found, each] if is_alone else [*found[:-1], f"{found[-1]} {each}"]
     return found
 
 
@@ -190,12 +210,42 @@ def _has_other_count(record: Record, draft: MemoryDraft) -> bool:
     return any(now[thing] != before[thing] for thing in now.keys() & before.keys())
 
 
-def _differ_in_language(record: Record, draft: MemoryDraft) -> bool:
-    """Whether two rules for answers ask for different languages."""
-    now, before = (
-        {found[0].casefold() for found in topic(Facts).tongues.finditer(each.text)} for each in (draft, record)
+def opposed_parts(wish: str, newer: str) -> Sequence[str]:
+    """The parts of a wish for answers that a newer one replaces: another length, address or language, or a ban."""
+    now = [each for each in PIECES.split(newer) if each.strip()]
+    return [each for each in PIECES.split(wish) if any(_are_opposed(each, other) for other in now)]
+
+
+def without_opposed(wish: str, newer: str) -> str | None:
+    """A wish for answers without what a newer one replaces; None if that is nothing of it, or all."""
+    gone = opposed_parts(wish, newer)
+    pieces = [each for each in PIECES.split(wish) if each not in gone and has_cue("manners", each)]
+    return ", ".join(pieces) if gone and pieces else None
+
+
+def _are_opposed(one: str, other: str) -> bool:
+    """Whether two wishes can't both be fulfilled: they choose differently, or one bans what the other allows."""
+    before, now = _choices(one), _choices(other)
+    forms = ({each[:_STEM] for each in distinctive_words(text) if has_cue("manners", each)} for text in (one, other))
+    allows = (
+        bool(set.intersection(*forms))
+        and has_cue("forbids", one) != has_cue("forbids", other)
+        and not has_cue("of_a_kind", other)
     )
-    return bool(now and before) and not now & before
+    return allows or any(before[matter] != now[matter] for matter in before.keys() & now.keys())
+
+
+@lru_cache(512)
+def _choices(wish: str) -> Mapping[str, str]:
+    """What a wish for answers chooses, by matter: "length", "address", and the language."""
+    tongue = _FACTS.tongues.search(wish)
+    found = {"language": tongue[0].casefold()} if tongue else {}
+    for name, patterns in _FACTS.choices.items():
+        matter, choice = name.split()
+        if re.search(any_of(patterns), wish, re.I):
+            # "No long answers" asks for short ones.
+            found[matter] = found.get(matter, "") + choice
+    return found
 
 
 def split_occupation(text: str, employer: str, job: str) -> tuple[str, str]:
@@ -216,10 +266,11 @@ def _ended_other_half(draft: MemoryDraft, held: Sequence[Record], words: str) ->
         # The boss belongs to the former employer.
         yield from (each for each in held if each.attribute == "boss" or has_cue("of_boss", each.text))
     others = [each for each in same if each.attribute == ONE_LIFE[draft.attribute]]
-    if draft.against:
-        yield from (
-            others if draft.attribute == "employer" and not draft.value else _stated_together(draft, same, others)
-        )
+    if draft.against and draft.attribute == "employer":
+        # Who leaves a named employer keeps the trade.
+        yield from others if not draft.value else ()
+    elif draft.against:
+        yield from _stated_together(draft, same, others)
     elif draft.attribute == "job" and not has_cue("promoted", words):
         place = _SAYS.of_work.search(words)
         elsewhere = set(terms(place["place"])) if place else set[str]()

@@ -13,7 +13,7 @@ from ireneo.language.files import CAPITAL, any_of, of_language, topic
 from ireneo.language.moments import Moment, moments, with_dates
 from ireneo.language.predicates import Predicate, in_third_person, predicate, split_at_and
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
-from ireneo.language.topics import Connectives, Names
+from ireneo.language.topics import Connectives, Names, Words
 from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import (
     all_cues,
@@ -34,6 +34,7 @@ from ireneo.memories.earnest import (
     is_wish_for_answers,
     omits_subject,
     without_code_and_quotes,
+    without_quotations,
 )
 from ireneo.memories.ended_values import (
     corrected_quotations,
@@ -48,6 +49,7 @@ from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.quoting import (
     ADDS,
     NAMED,
+    SHORT,
     QuotedClause,
     SaidFact,
     begins_with_name,
@@ -109,6 +111,8 @@ def extract_facts(
     found |= {fact_key(fact): fact for fact in corrected}
     quoted: list[QuotedClause] = []
     for said in clauses(text, before):
+        for fact in reader.relatives_in_passing(said):
+            found.setdefault(fact_key(fact), fact)
         facts = list(_facts_of_clause(said, antecedents, reader)) if said.text and not said.fragment else []
         slots = [fact for fact in facts if fact.attribute or fact.kind != "episodic"]
         covered = [
@@ -154,7 +158,7 @@ def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactRea
     statement = antecedents.resolve(said, reader.names)
     spoken = replace(statement, text=standardise(statement.text))
     for fact in reader.facts(spoken):
-        fact = with_original_words(fact, spoken.text, statement.text)
+        fact = with_original_words(fact, spoken.text, said.verbatim or statement.text)
         yield replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
 
 
@@ -365,6 +369,14 @@ class _FactReader:
                 continue
             self.names[code] = self.names[name] = name
             yield self._name_fact(statement, word, name)
+
+    def relatives_in_passing(self, statement: Statement) -> Iterator[SaidFact]:
+        """The names of people whom a sentence only mentions, as in a wish for a present "for my sister Ana"."""
+        # What follows a colon may be what somebody else is to say.
+        heard = without_quotations(statement.sentence)[0].partition(":")[0]
+        for fact in self._relatives(replace(statement, text=heard)):
+            if statement.language != "de" or not is_german_noun(fact.value):
+                yield fact
 
     def _possessive(self, german: bool = False) -> str:
         if german:
@@ -727,22 +739,36 @@ class _FactReader:
 
     def worth(self, statement: Statement) -> float:
         """How much a statement is worth quoting, if it fills no slot; see `keep_score`."""
-        rows, text = cues(statement.language), statement.text
-        if not text or statement.in_story:
+        rows, text = cues(statement.language), statement.verbatim or statement.text
+        if not statement.text or statement.in_story:
             return NOTHING
-        score = keep_score(text)
+        score = max(keep_score(text), keep_score(statement.text))
         if statement.asks:
             # Whoever asks “Which insurance is good for a Skoda Octavia?” has one.
             return score if score >= LEAST_ASKED else NOTHING
-        if has_cue("muddled", text) or rows.address.search(text) or rows.asks_within.match(text):
+        if (
+            has_cue("muddled", statement.text)
+            or has_cue("momentary", statement.text)
+            or rows.address.search(text)
+            or rows.asks_within.match(text)
+        ):
             return NOTHING
         if statement.made_up and not re.match(r"(?:i|ich)\b", text, re.I):
+            return NOTHING
+        if not statement.joins and len(text.split()) <= SHORT and not has_cue("besides", text):
+            # "I've joined the circus. Second clown from the left."
             return NOTHING
         # "My wife Ana" alone states a name, which is a fact of its own.
         only_names = _ONLY_NAMES.sub("", text).casefold().split()
         if set(only_names) <= relations().keys() or not (distinctive_words(text) or figures_by_quantity(text)):
             return NOTHING
         return score
+
+
+def is_german_noun(word: str) -> bool:
+    """Whether a capitalised German word is a common noun, and no name."""
+    known = of_language(Words, "de")
+    return word.casefold() in known.no_names or word.endswith(known.no_name_endings)
 
 
 def _body_reacts(row: Predication, statement: Statement) -> bool:

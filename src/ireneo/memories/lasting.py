@@ -24,8 +24,9 @@ from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import time_window
 from ireneo.language.topics import Connectives
-from ireneo.language.words import language_of_sentence, sentences, standardise
+from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import PIECES, clause_tense, clause_words, cue_patterns, cues, has_cue
+from ireneo.memories.ended_values import told_sentences
 from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
 from ireneo.memories.record import Record
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
@@ -184,9 +185,7 @@ def _sentence_ends(text: str, at: datetime) -> tuple[tuple[str, _End | None], ..
     own, asked_for = unquoted_words(text), _question_of(text)
     if own == text:
         return ()
-    return tuple(
-        (each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in sentences(own, small_opens=True)
-    )
+    return tuple((each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in told_sentences(own))
 
 
 def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
@@ -195,7 +194,12 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     clauses = [each for each in PIECES.split(plain) if each.strip()]
     if has_cue("momentary", plain):
         return _End(at=at + _DAYS["day"])
-    if has_cue("for_good", plain) or has_cue("for_good", asked) or has_cue("happened", asked):
+    if (
+        has_cue("for_good", plain)
+        or has_cue("reacts", plain)
+        or has_cue("for_good", asked)
+        or has_cue("happened", asked)
+    ):
         return None
     by = plan_deadline(plain, at)
     if any(is_plan(each, at) for each in clauses):

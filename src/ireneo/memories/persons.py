@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import verb_forms
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.topics import Names, Persons, Questions, Words
+from ireneo.language.topics import Connectives, Names, Persons, Questions, Words
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import PIECES, has_cue, relations
 from ireneo.memories.record import Record
@@ -307,12 +307,21 @@ def _pronoun_pattern(language: str) -> re.Pattern[str]:
     return re.compile(any_of(of_language(Phrasing, language).pronoun), re.I)
 
 
+_LARGE_WORD = lazy_re(rf"{CAPITAL}[\w-]+")
+_NAMES_LISTED = lazy_re(
+    lambda: rf"[:,(–—] {CAPITAL}[\w-]+(?:(?:,|,? {any_of(topic(Connectives).additions)}) {CAPITAL}[\w-]+)+"
+)
+
+
 def names_by_relation(known: Sequence[Record]) -> dict[str, str]:
     """The names of the speaker's sister, boss or dog, by the code of the relation and by the name itself."""
     names: dict[str, str] = {}
     for record in known:
         if record.attribute in relations() and record.value[:1].isupper() and len(record.value.split()) <= 2:
             names[record.attribute] = names[record.value] = record.value
+        elif record.attribute in relations() and (row := _NAMES_LISTED.search(record.text)):
+            # "Two children: Lotte and Emil".
+            names |= {each: each for each in _LARGE_WORD.findall(row[0])}
     return names
 
 

@@ -296,9 +296,9 @@ def joined(part: Sequence[Statement]) -> str:
     for said in part:
         if said.sentence != sentence:
             sentence, end = said.sentence, 0
-            start = max(sentence.find(said.text), 0)
-            text += f" {said.text}" if not text or text[-1] in ".!?…" else f". {said.text}"
-        else:
+            start, words = max(sentence.find(said.text), 0), said.verbatim or said.text
+            text += f" {words}" if not text or text[-1] in ".!?…" else f". {words}"
+        elif not said.verbatim:
             start = max(sentence.find(said.text, end), end)
             text += f"{sentence[end:start]}{said.text}"
         end = start + len(said.text)
