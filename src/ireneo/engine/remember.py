@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.named import memories_of_ids, record_use
 from ireneo.engine.provenance import check_sources, find_echoed, update_staleness
-from ireneo.engine.reading import KnownMemories, Utterance, drafts_of, read_by_model, visible_records
+from ireneo.engine.reading import KnownMemories, Utterance, drafts_of, own_draft, read_by_model, visible_records
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits, check_project, record_project, stated_project
 from ireneo.errors import BadInput, ModelError, NothingToKeep
@@ -25,9 +25,10 @@ from ireneo.language.words import sentences, terms
 from ireneo.lessons.told_failures import is_warning, lacks_call
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.memories.ended_values import without_opposed
+from ireneo.memories.ended_values import corrections, without_opposed
 from ireneo.memories.endings import ended_memories, has_duration, may_be_over, may_change, without_ended
 from ireneo.memories.exchange import evidence_draft
+from ireneo.memories.extract import corrected_facts
 from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
@@ -179,8 +180,18 @@ def remember_all(
 
 def _settle_text(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> Remembered:
     """Settle the drafts of a text; the text is stored even if it ended nothing."""
+    drafts = _corrections(tx, space, drafts) or drafts
     first, *more = settle_statements(tx, space, drafts) or settle_drafts(tx, space, drafts)
     return replace(first, more=tuple(more))
+
+
+def _corrections(tx: Transaction, space: str, drafts: Sequence[MemoryDraft]) -> list[MemoryDraft]:
+    """The drafts of known values that a user's text only puts right: "Not Hull, it's Hove"."""
+    draft = drafts[0]
+    if len(drafts) > 1 or draft.attribute or draft.origin != "user" or not corrections(draft.text):
+        return []
+    known = KnownMemories(tx, space, draft.project).facts
+    return [own_draft(fact, draft) for fact in corrected_facts(draft.text, _speaker(draft), draft.at, known)]
 
 
 def _redacted_draft(

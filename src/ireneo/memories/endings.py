@@ -35,6 +35,7 @@ from ireneo.memories.figures import (
     figures_by_quantity,
     is_measure,
     measurement_patterns,
+    number_words,
     numbers_in,
     units_by_term,
 )
@@ -189,7 +190,9 @@ class _ChangeReader:
             return False
         text = comparable_words(record.text)
         # It may say itself that this has ended.
-        over = has_cue("ends", text) and (back or len(hit) > 1 or any(hit & ended for ended, *_ in ended_things(text)))
+        over = any(hit & ended for ended, *_ in ended_things(text)) or (
+            has_cue("ends", text) and (back or len(hit) > 1)
+        )
         return (over or (back and _is_ban(record))) == back
 
     def _does_the_same(self, record: Record, verbs: Set[str]) -> bool:
@@ -528,8 +531,8 @@ _END_LEFT_OUT = lazy_re(
 )
 _COUNTED = lazy_re(
     lambda: (
-        rf"\b(?:(?P<two>{topic(Numbers).cardinals[0]})|{any_of(topic(Numbers).cardinals)}|\d+) "
-        r"(?P<all>(?P<one>[\w-]{1,30})s)(?=[,:] )"
+        rf"\b(?:(?P<two>{topic(Numbers).cardinals[0]})|{any_of(number_words())}|\d+) "
+        r"(?P<all>(?P<one>[\w-]{1,30}?)s?)(?=[,:] )"
     ),
     re.I,
 )
@@ -549,8 +552,10 @@ def without_ended(text: str, words: str) -> str | None:
     left = _other_items(own, over) if over else ""
     if not left or left == own:
         return None
-    left = _COUNTED.sub(lambda found: f"a {found['one']}" if found["two"] else found["all"], left)
-    if own == text:
+    if own != text:
+        left = _COUNTED.sub(rf"{_LEFT_OUT} \g<all>", left)
+    else:
+        left = _COUNTED.sub(lambda found: f"a {found['one']}" if found["two"] else found["all"], left)
         left = left.replace(f"{_LEFT_OUT} ", "")
         return left if left[-1] in ".!?" else f"{left.rstrip(' ,;:')}."
     frame = text if left.startswith(own.split(" ", 1)[0]) else topic(Phrasing).asked.sub("", text, count=1)

@@ -41,7 +41,7 @@ from ireneo.memories.ended_values import (
     corrected_values,
     split_occupation,
 )
-from ireneo.memories.endings import may_end_something
+from ireneo.memories.endings import ended_things, may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.lasting import is_plan, planned_places
@@ -80,6 +80,7 @@ _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _SPLIT = lazy_re(lambda: rf",?\s+{any_of([*topic(Connectives).additions, *topic(Connectives).choices])}\s+|\s*,\s*")
 _FIGURE = lazy_re(r"\d")
+_CONTRAST = lazy_re(lambda: rf"(?<=[\s,]){any_of(topic(Connectives).contrasts)}\s", re.I)
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 _TO_ME = lazy_re(lambda: rf"\w \w+ {any_of(topic(Connectives).oneself)}$", re.I)
 
@@ -151,6 +152,13 @@ def extract_facts(
         fact = reader.quote(answer, language_of_sentence(f"{asked} {answer}"), asked)
         found = {fact_key(fact): fact, **found}
     return list(found.values())[:MOST]
+
+
+def corrected_facts(text: str, speaker: str, at: datetime | None, known: Sequence[Record]) -> list[SaidFact]:
+    """The values of `known` memories that a text puts right: "Not Hull, it's Hove"."""
+    reader = _FactReader(speaker, at, {})
+    reader.known = [each for each in known if each.holds]
+    return [each for each in reader.corrections(text) if each.attribute]
 
 
 def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactReader) -> Iterator[SaidFact]:
@@ -349,7 +357,9 @@ class _FactReader:
 
     def _relatives(self, statement: Statement) -> Iterator[SaidFact]:
         """The names of people whom the statement relates to the speaker."""
-        if statement.made_up:
+        ended = ended_things(standardise(statement.text))
+        if statement.made_up or any(gone or parted for _, gone, _, parted in ended):
+            # "Our old cat Willi died" tells of no cat.
             return
         for found in cues(statement.language).relative.finditer(statement.text):
             parts = found.groupdict()
@@ -374,8 +384,10 @@ class _FactReader:
         """The names of people whom a sentence only mentions, as in a wish for a present "for my sister Ana"."""
         # What follows a colon may be what somebody else is to say.
         heard = without_quotations(statement.sentence)[0].partition(":")[0]
+        known = {(each.attribute, each.value) for each in self.known}
         for fact in self._relatives(replace(statement, text=heard)):
-            if statement.language != "de" or not is_german_noun(fact.value):
+            is_noun = statement.language == "de" and is_german_noun(fact.value)
+            if not is_noun and (fact.attribute, fact.value) not in known:
                 yield fact
 
     def _possessive(self, german: bool = False) -> str:
@@ -654,6 +666,11 @@ class _FactReader:
         ahead: bool = False,
     ) -> SaidFact:
         text, began = self._in_third_person(statement, said, ahead=ahead, each_year=attribute in _EACH_YEAR)
+        ends = statement.text.find(value) + len(value)
+        if attribute == "diet" and (beside := _CONTRAST.search(statement.text, ends)):
+            # "Vegetarian, but I eat fish".
+            text = quotation(statement.text, self.who, self.at, statement.language)
+            value = f"{value}, {statement.text[beside.start() :].strip(' ,.')}"
         new = cues(statement.language).just_now.search(statement.text) is not None
         if new or attribute == "age" or cardinality_of(attribute) == "series":
             # A measurement belongs to its day, and so does something that has "just" begun.
