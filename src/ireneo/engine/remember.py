@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -440,7 +441,8 @@ def _without_person(record: Record, draft: MemoryDraft) -> MemoryDraft | None:
     """The rest of a memory about several people, without the one who is gone; None if it isn't such a memory."""
     if record.attribute == "manner":
         value = without_opposed(record.value, draft.value) or ""
-        text = record.text.replace(record.value, value) if value else None
+        words = re.compile(re.escape(record.value), re.I)
+        text = words.sub(lambda _: value[0].upper() + value[1:], record.text) if value else None
     else:
         text, value = without_ended(record.text, draft.text), without_ended(record.value, draft.text) or ""
     if text is None or (record.kind == "episodic" and not has_duration(record)):

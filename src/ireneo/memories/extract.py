@@ -279,10 +279,11 @@ class _FactReader:
         """The rule for how the assistant should behave."""
         if not is_wish_for_answers(statement.text, statement.sentence):
             return None
-        # "Antworte kurz" has too few words to be recognised as German.
-        found = next((hit for each in all_cues().values() if (hit := each.rules.match(statement.text))), None)
+        # "Antworte kurz" has too few words to be recognised as German, and "Call me Günay" a German name.
+        hits = ((code, hit) for code, each in all_cues().items() if (hit := each.rules.match(statement.text)))
+        code, found = next(hits, (statement.language, None))
         name = found.groupdict().get("name") if found else None
-        german = statement.language == "de"
+        german = code == "de"
         who = "Der Nutzer" if german and self.who == "The user" else self.who
         if name:
             return SaidFact(
