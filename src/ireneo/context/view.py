@@ -545,6 +545,8 @@ def _questions_to_show(slots: Sequence[ViewSlot]) -> Iterator[tuple[ViewSlot, Se
     block: ViewSlot | None = None
     for slot in slots:
         if isinstance(slot.item, Summary):
+            if block is not None and slot.item.first_position in choices:
+                yield block, "strategy", choices[slot.item.first_position]
             block = slot
         elif slot.item.opens_turn:
             if block is not None and slot.item.position in choices:

@@ -492,6 +492,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     contrast: Row = ()
     decision: Row = ()  # Words and phrases, not patterns: a choice, proposal or postponement
     changed: Row = ()  # Words and phrases, not patterns: what was changed, or what something does now
+    removal: Row = ()  # Words and phrases, not patterns: something is to be taken out or replaced
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
     passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run passed

@@ -398,10 +398,8 @@ def _without_closing_tags(text: str, start: int, end: int) -> int:
 # The options that the user chose from an agent's list, in the words of the list.
 
 MOST_OPTIONS = 12
-LONGEST_OPTION = 160
+LONGEST_OPTION = 280
 """The maximum number of characters of an option that are kept."""
-LONGEST_HEADED = 280
-"""The maximum number of characters that are kept of an option with a text besides its heading."""
 LINES_BEFORE = 6
 """How many lines before a list may contain its question."""
 LONGEST_CHOICE = 240
@@ -458,8 +456,8 @@ def _option_text(option: re.Match[str], body: str) -> str:
     said = _CELLS.sub(" — ", " ".join(option["said"].replace("**", "").split()).rstrip(" |"))
     if option["hashes"]:
         under = next(prose(_ENDS_OPTION.split(body, maxsplit=1)[0]), "")
-        return clip(f"{said}: {under}" if under else said, LONGEST_HEADED)
-    return clip(said, LONGEST_HEADED if " — " in said else LONGEST_OPTION)
+        said = f"{said}: {under}" if under else said
+    return clip(said, LONGEST_OPTION)
 
 
 def refers_to_list(said: str) -> bool:
@@ -478,26 +476,29 @@ def is_options(line: Line) -> bool:
 
 
 def find_choices(parts: Sequence[Summary | Message]) -> list[Line]:
-    """The options that user messages among `parts` chose by number, right after they were offered."""
+    """The options that user messages among `parts`, or first in them, chose by number right after they were offered."""
     out: list[Line] = []
     offered: Line | None = None
     for part in parts:
         if isinstance(part, Summary):
-            listed = (line for line in part.lines("strategy") if is_options(line))
-            offered = next((line for line in listed if line.position == part.last_position), None)
+            said = next((line for line in part.lines("direction") if line.position == part.first_position), None)
         elif part.role == "user" and part.draft.origin == "spoken":
-            choice = _chosen_option(part, offered) if offered is not None else None
-            out += [choice] if choice else []
-            offered = None
+            said = Line(text=part.text, weight=CHOSEN, position=part.position, sources=(part.id,))
+        else:
+            continue
+        choice = _chosen_option(said, offered) if offered is not None and said is not None else None
+        out += [choice] if choice else []
+        listed = [line for line in part.lines("strategy") if is_options(line)] if isinstance(part, Summary) else []
+        offered = listed[-1] if listed else None
     return out
 
 
-def _chosen_option(message: Message, offered: Line) -> Line | None:
-    text = " ".join(message.text.split())
+def _chosen_option(said: Line, offered: Line) -> Line | None:
+    text = " ".join(said.text.split())
     if len(text) > LONGEST_CHOICE:
         return None
     options = {found["number"]: found["said"] for found in KEPT.finditer(offered.text.removeprefix(LIST))}
-    first = choice_pattern().match(text)
+    first = choice_pattern().match(text) or _remarked_choice(said.text, offered)
     named = first or _REFERS.search(text)
     numbers = list(dict.fromkeys(CHOICE.findall(named[0].upper()))) if named else []
     asked = f"I asked: “{offered.subject}” " if offered.subject else ""
@@ -507,9 +508,20 @@ def _chosen_option(message: Message, offered: Line) -> Line | None:
     return Line(
         text=f"{asked}The user {'chose' if first else 'meant'} {told}",
         weight=CHOSEN,
-        position=message.position,
-        sources=(*offered.sources, message.id),
+        position=said.position,
+        sources=(*offered.sources, *said.sources),
     )
+
+
+_REMARKED_CHOICE = lazy_re(r"\s{0,9}(?P<number>[1-9A-F])[.):](?=\s)")
+_FURTHER = lazy_re(r"(?<!\w)[1-9A-F][.)](?=\s)")
+
+
+def _remarked_choice(text: str, offered: Line) -> re.Match[str] | None:
+    """A choice that begins like a list ("1. but only for now"), if it answers a question and is the only item."""
+    found = _REMARKED_CHOICE.match(text)
+    answers = found and (offered.subject or found["number"].isalpha())
+    return found if found and answers and not _FURTHER.search(text, found.end()) else None
 
 
 _REFERS = lazy_re(

@@ -329,7 +329,7 @@ _BROKEN_OFF = lazy_re(r"^(?:[-–—,;]\s+)+")
 _VALUE = lazy_re(
     r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
 )
-CueKind = Literal["reason", "because", "contrast", "decision", "changed", "outcome", "offer"]
+CueKind = Literal["reason", "because", "contrast", "decision", "changed", "removal", "outcome", "offer"]
 
 
 class _CueIndex(Struct, frozen=True):
@@ -391,6 +391,16 @@ def is_request(said: str) -> bool:
 def is_proposal(said: str) -> bool:
     """Whether a sentence proposes or announces a change."""
     return is_intent(said) or _count_cues(said)["decision"] > 0
+
+
+def proposes_removal(said: str) -> bool:
+    """Whether a sentence says that something is to go, which isn't undone by its going."""
+    return _count_cues(said)["removal"] > 0
+
+
+def tells_of_change(said: str) -> bool:
+    """Whether a sentence says what was changed, or what something does now."""
+    return _count_cues(said)["changed"] > 0
 
 
 def gives_reason(said: str) -> bool:

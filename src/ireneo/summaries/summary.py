@@ -378,8 +378,10 @@ def _with_missing_items(
 
     def is_missing(at: int) -> bool:
         other = recorded[at] if 0 <= at < len(recorded) else line
-        key = (other.position, other.text)
-        return other.position == line.position and other.text.startswith(f"{bare}: ") and key not in shown
+        if other.position != line.position or not other.text.startswith(f"{bare}: "):
+            return False
+        # A shown line may end with a mark.
+        return not any(at == other.position and text.startswith(other.text) for at, text in shown)
 
     rest = f"{MISSING}; {rest}" if is_missing(place - 1) else rest
     return f"{lead}: {rest.rstrip('.')}; {MISSING}" if is_missing(place + 1) else f"{lead}: {rest}"

@@ -6,7 +6,8 @@ A name weighs by how likely it is to be needed again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -24,6 +25,8 @@ from ireneo.summaries.statements import (
     document_statements,
     is_explained,
     is_proposal,
+    proposes_removal,
+    tells_of_change,
 )
 from ireneo.summaries.steps import CHANGES, Step, clip, surviving_lines
 from ireneo.summaries.summary import Line
@@ -118,7 +121,22 @@ NAMES = "names in "
 """Begins the subject of a line with the names that a change brought into the code of a file or took out of it."""
 MOST_NAMES = 24
 """The maximum number of names of one change; those that somebody speaks of come first."""
-_NAME = lazy_re(r"(?<!\w)_*[A-Za-z][a-z0-9]*(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})")
+_NAME = lazy_re(
+    r"(?<!\w)_*[A-Za-z](?:[a-z0-9]*|[A-Z0-9]*)(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})"
+)
+_PARTS = lazy_re(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_QUOTED = lazy_re(r"[\"“`](?P<text>[^\"“”`\n\s]{1,60}\s[^\"“”`\n]{1,80})[\"”`]")
+_FIGURE = lazy_re(r"(?<![\w.#:-])\d{2,6}(?![\w.:])")
+_VALUE = r"(?i:\d{1,9}(?![\w.])|\"[^\"\n]{1,60}\"|(?:true|false|nil|null|none)\b)"
+_VALUED = lazy_re(rf"(?P<name>[A-Za-z]\w{{1,60}})\"? {{0,9}}[:=]=? {{0,9}}(?P<value>{_VALUE})")
+_SAID_VALUE = lazy_re(rf"(?<![\w.#-])(?:{_VALUE})")
+TEXT = '"'
+"""Begins a text that code shows, among names."""
+NEAR = 40
+"""A sentence says what a thing is set to if it names it at most this many characters before the value."""
+MOST_VALUES = 3
+VALUE_OF = " = "
+"""Between a name in words and the value that code sets it to."""
 
 
 def name_changes(done: Sequence[Step]) -> Iterator[Line]:
@@ -128,10 +146,13 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
     for place, step in enumerate(done):
         changed: dict[str, Counter[str]] = {}
         if step.action.kind in CHANGES and not step.failed:
-            counts = Counter(_names_in_code(step.action.added))
-            counts.subtract(_names_in_code(step.action.removed))
-            made.setdefault(step.action.subject, Counter()).update(counts)
-            changed = {step.action.subject: counts}
+            path = step.action.subject
+            # Of tests only names are read: their values are examples.
+            terms = _NAME.findall if _is_test(path) else _terms_of_code
+            counts = Counter(_each_in_line(step.action.added, terms))
+            counts.subtract(_each_in_line(step.action.removed, terms))
+            made.setdefault(path, Counter()).update(counts)
+            changed = {path: counts}
         else:
             for path in discarded_files(done, place):
                 changed[path] = Counter({name: -times for name, times in made.pop(path, Counter[str]()).items()})
@@ -143,11 +164,35 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
                 yield replace(line, verbs=tuple((name, counts[name]) for name in told))
 
 
-def _names_in_code(text: str) -> Iterator[str]:
-    """The names in each line of code, each once, without comments."""
+def _each_in_line(text: str, terms: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """The terms of each line of code, each once, without comments."""
     for line in text.splitlines():
         if comment_words(line) is None:
-            yield from dict.fromkeys(_NAME.findall(line))
+            yield from dict.fromkeys(terms(line))
+
+
+def _terms_of_code(line: str) -> Iterator[str]:
+    """The names, texts and figures in a line of code, and what it sets to which value."""
+    yield from _terms_said(line)
+    yield from (f"{_worded(found['name'])}{VALUE_OF}{found['value'].lower()}" for found in _VALUED.finditer(line))
+
+
+def _terms_said(text: str) -> Iterator[str]:
+    """The names, texts and figures in a sentence or a line of code."""
+    yield from _NAME.findall(text)
+    yield from (f"{TEXT}{found['text'].lower()}" for found in _QUOTED.finditer(text))
+    yield from _FIGURE.findall(text)
+
+
+# Every rebuild asks it of nearly the same sentences.
+@lru_cache(maxsize=4_096)
+def _terms_of_sentence(said: str) -> tuple[str, ...]:
+    return tuple(_terms_said(said))
+
+
+def _worded(text: str) -> str:
+    """A name or a sentence as words that are alike in both: `stepsCount` as "step count"."""
+    return " ".join(word.lower().rstrip("s") for word in _PARTS.findall(text))
 
 
 def _bare_line(line: str) -> str:
@@ -167,10 +212,13 @@ class RemovedCode:
         """Read the lines of sections of replaced code."""
         self._of: dict[str, list[Line]] = {}
         self._names: dict[str, list[tuple[int, int, str]]] = {}
+        self._valued: dict[str, set[str]] = {}
         for line in sorted(lines, key=lambda line: line.position):
             if line.subject.startswith(NAMES):
                 for name, by in line.verbs:
                     self._names.setdefault(name, []).append((line.position, by, line.subject))
+                    named, _, value = name.partition(VALUE_OF)
+                    self._valued.setdefault(value, set()).add(named)
             else:
                 self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
 
@@ -200,8 +248,30 @@ class RemovedCode:
         return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
 
     def _speaks_of_undone(self, line: Line) -> bool:
-        """Whether a change that a sentence of the agent tells of, or proposes, was undone later in its file."""
-        return any(self._was_undone(name, line) for name in _NAME.findall(line.text))
+        """Whether a change that a sentence of the agent tells of, or proposes, was undone later in its file.
+
+        So is what it says that code is set to, or shows, if that was taken out later.
+        """
+        terms = [term for term in _terms_of_sentence(line.text) if term in self._names]
+        shown = [*self._values_said(line.text), *(term for term in terms if term.startswith(TEXT))]
+        if not (terms or shown) or proposes_removal(line.text):
+            return False
+        if any(self._was_undone(term, line) for term in terms):
+            return True
+        return not is_proposal(line.text) and any(self._was_taken_out(term, line.position) for term in shown)
+
+    def _values_said(self, said: str) -> Iterator[str]:
+        """What a sentence says that code is set to."""
+        values = list(_SAID_VALUE.finditer(said))
+        # Where there are more, somebody calculates, or gives an example.
+        for found in values if len(values) <= MOST_VALUES else ():
+            value = found[0].lower()
+            before = f" {_worded(said[max(found.start() - NEAR, 0) : found.start()])} "
+            yield from (f"{name}{VALUE_OF}{value}" for name in self._valued.get(value, ()) if f" {name} " in before)
+
+    def _was_taken_out(self, term: str, after: int) -> bool:
+        later = [by for position, by, _ in self._names.get(term, ()) if position > after]
+        return sum(later) < 0 and max(later) <= 0
 
     def _was_undone(self, name: str, line: Line) -> bool:
         events = self._names.get(name, ())
@@ -209,14 +279,17 @@ class RemovedCode:
         later = [event for event in events if event[0] > line.position]
         file = before[-1][2] if before else ""
         then = sum(by for _, by, where in before if where == file)
-        if later and later[0][0] - line.position <= SOON and is_proposal(line.text):
-            # What was there before stays, whatever comes of the proposal.
-            file, then = later[0][2], 0
+        if name.isdigit() and not (then and line.position - before[-1][0] <= SOON and tells_of_change(line.text)):
+            return False  # The same figure may be another's.
+        if not then and later and later[0][0] - line.position <= SOON and is_proposal(line.text):
+            file = later[0][2]
         elif not then:
             return False
         moved = any(by > 0 for _, by, where in later if where != file)
         ended = [by for _, by, where in later if where == file]
-        return bool(ended) and then + sum(ended) == 0 and not moved
+        # Not all that is there now need have been counted before.
+        left = max(then + sum(ended), 0) if then > 0 else then + sum(ended)
+        return bool(ended) and not left and not moved
 
 
 def _text_left(step: Step, later: Sequence[Step]) -> str:

@@ -28,7 +28,6 @@ from ireneo.summaries.own_words import (
     BARE_CHOICE,
     KEPT,
     LIST,
-    LONGEST_HEADED,
     LONGEST_OPTION,
     answers_in,
     find_choices,
@@ -85,6 +84,8 @@ SAID = 1.0
 FEW_WORDS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
+OPTION_BEGINS = 60
+"""A sentence is an option that was offered if this much of it stands in the list."""
 BRIEF_ANSWER = 80
 """Answers of at most this many characters mean little without the question."""
 REPORTED = 0.45
@@ -461,22 +462,41 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     lifts = _by_position([*_lines_of(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
     pins = [*_lines_of(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     kept = _lines_by_section(work)
-    choices = find_choices(parts)
-    last = max((message.position for message in spoken), default=-1)
-    # What was listed last may be chosen from in the next message.
-    told = (line for line in kept.get("strategy", ()) if line.position > last or not is_options(line))
-    kept["strategy"] = _by_position([*told, *choices])
-    chosen = {line.position for line in choices}
-    asked = [line for line in asked if not (line.position in chosen and len(line.text) <= BARE_CHOICE)]
-    # The chosen option is shown with the question, so the rejected ones need not be repeated.
-    asked = [
-        replace(line, subject="", verbs=()) if line.position in chosen and line.subject else line for line in asked
-    ]
     kept["direction"] = _by_position([*asked, *kept.get("direction", ())])
     kept["discoveries"] = [*carried, *kept.get("discoveries", ())]
+    _settle_choices(kept, parts)
     kept["constraints"], kept["lifted"] = valid_pins(pins, lifts), lifts
     kept["status"] = _lines_of(work[-1:], "status")
     return _sections(kept)
+
+
+def _settle_choices(kept: dict[SectionName, list[Line]], parts: Sequence[Summary | Message]) -> None:
+    """Put what the user chose from a list with its question and the answer; the other options need not be told."""
+    choices = {line.position: line for line in find_choices(parts)}
+    last = max((line.position for line in kept.get("direction", ())), default=-1)
+    words: list[Line] = []
+    for line in kept.get("direction", ()):
+        choice = choices.get(line.position)
+        if choice is None or choice.text.endswith("”"):
+            words.append(line)
+        elif len(line.text) > BARE_CHOICE:
+            choices[line.position] = replace(choice, text=f"{choice.text}: “{line.text}”")
+    kept["direction"] = words
+    offers = {line.position: line for line in kept.get("strategy", ()) if is_options(line)}
+    # What was listed last may be chosen from in the next message.
+    told = (line for line in kept.get("strategy", ()) if line.position > last or not is_options(line))
+    kept["strategy"] = _by_position([*told, *choices.values()])
+    sources = {line.sources[0] for line in choices.values()}
+    settled = {place: line for place, line in offers.items() if line.sources[0] in sources}
+    kept["discoveries"] = [
+        line for line in kept.get("discoveries", ()) if not _is_option_of(settled.get(line.position), line)
+    ]
+
+
+def _is_option_of(offer: Line | None, line: Line) -> bool:
+    """Whether a sentence is one of the options in the list of `offer`, alone or after their question."""
+    said = line.text.removeprefix(f"{offer.subject}: ") if offer else ""
+    return offer is not None and f". {said[:OPTION_BEGINS]}" in offer.text
 
 
 def _user_message_lines(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
@@ -491,12 +511,13 @@ def _user_message_lines(parts: Sequence[Summary | Message], message: Message) ->
     # A choice from a list is shown in the words of the list.
     if not question or len(list(KEPT.finditer(question))) > 1:
         return lines
-    return [replace(lines[0], subject=clip(question, LONGEST_HEADED), verbs=ANSWERED_ASKED)]
+    return [replace(lines[0], subject=clip(question, LONGEST_OPTION), verbs=ANSWERED_ASKED)]
 
 
 def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
     kept = _lines_by_section(children)
+    _settle_choices(kept, children)
     kept["constraints"] = valid_pins(_lines_of(children, "constraints"), kept.get("lifted", []))
 
     kept["status"] = _lines_of(children[-1:], "status")
