@@ -410,8 +410,23 @@ TAB = "\t"
 
 
 def without_reminders(text: str) -> str:
-    """`text` without the harness's reminders."""
-    return REMINDER.sub("", text) if "<system-reminder>" in text else text
+    """`text` without the harness's reminders, and without labels around it that repeat the call or say nothing."""
+    text = REMINDER.sub("", text) if "<system-reminder>" in text else text
+    lines = text.rstrip().splitlines() if _LABEL.match(text) and _OUTPUT_LABEL in text[:LONGEST_HEAD] else []
+    end = len(lines)
+    while end and _SAYS_NOTHING.match(lines[end - 1]):
+        end -= 1
+    if len(lines) - end < FEWEST_LABELS:
+        return text
+    said = "\n".join(lines[:end]).partition(_OUTPUT_LABEL)[2].strip()
+    return "" if said == "(empty)" else said
+
+
+LONGEST_HEAD, FEWEST_LABELS = 2_000, 2
+"""Some tools put an output between labelled lines, at least so many behind it that say nothing."""
+_OUTPUT_LABEL = "\nOutput:"
+_LABEL = lazy_re(r"[A-Z][\w ]{1,30}: ")
+_SAYS_NOTHING = lazy_re(r"(?:[A-Z][\w ]{1,30}: (?:\((?:none|empty)\)|0)|(?!Exit)[A-Z][\w ]{1,30}: \d+)$")
 
 
 _OF_USER = lazy_re(

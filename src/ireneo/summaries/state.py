@@ -24,6 +24,7 @@ from ireneo.summaries.steps import (
     shorten_output,
     tasks_of,
     total_lines,
+    whole_command,
 )
 from ireneo.summaries.summary import Line
 
@@ -38,8 +39,9 @@ AGED = 0.8
 """The factor for a check for each one that was run after it and fails: what failed last is needed first."""
 SINCE_CHECK = " Changed since: "
 SINCE_COMMIT = "Changed, and no commit seen since: "
+STAGED = " (staged)"
 ONLY_LISTED = "`git status` also lists (no edit of mine): "
-MOST_CHECKS = 4
+MOST_CHECKS, LONGEST_CHECK = 4, 150
 TOTALS = 120
 """The maximum number of characters of the totals of a failed check."""
 MOST_FILES = 12
@@ -52,7 +54,8 @@ MOST_LOGGED = 3
 """How many commits of a log are shown at most."""
 CHANGED, COMMIT, BRANCH, TASKS, SHARED = "changed ", "commit", "branch", "tasks", "shared"
 STASH, HEAD, COMMITTED = "stash", "head", "committed "
-IN_COMMIT, IN_LIST = (("committed", 1),), (("listed", 1),)
+COMMITTED_FILE, EDITED = "committed", "edited"
+IN_LIST = (("listed", 1),)
 ADDED, REMOVED_PATH, TASK = "added ", "removed ", "task #"
 LISTED = "listed"
 """The subject of what version control listed as changed; earlier changes that are not listed are gone."""
@@ -126,11 +129,16 @@ def _put_newest(out: dict[str, Line], line: Line) -> None:
     """Put a line last, in place of the one on its subject; a changed file stays one if it is listed."""
     if line.verbs == IN_LIST:
         end = f"/{line.subject.removeprefix(CHANGED)}"
-        changed = (each for each in out.values() if each.subject.startswith(CHANGED) and each.text and not each.verbs)
-        if any(f"/{each.text}".endswith(end) for each in changed):
-            line = replace(line, verbs=())
+        changed = (each for each in out.values() if each.subject.startswith(CHANGED) and each.text)
+        edited = [_edited_at(each) for each in changed if each.verbs != IN_LIST and f"/{each.text}".endswith(end)]
+        line = replace(line, verbs=((EDITED, max(edited)),)) if edited else line
     out.pop(line.subject, None)
     out[line.subject] = line
+
+
+def _edited_at(change: Line) -> int:
+    """Where a file was changed, which is before it was listed as changed."""
+    return dict(change.verbs).get(EDITED, change.position)
 
 
 def standing_state(lines: Iterable[Line]) -> list[Line]:
@@ -171,7 +179,9 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
     return [
         # A check that was run before a change doesn't know of it, whether it was committed or not.
-        replace(line, text="", verbs=IN_COMMIT) if is_change(line) and line.text and is_committed(line) else line
+        replace(line, text="", verbs=((COMMITTED_FILE, 1), (EDITED, _edited_at(line))))
+        if is_change(line) and line.text and is_committed(line)
+        else line
         for line in out.values()
         if not (is_change(line) and is_gone(line))
         and not (line.subject == HEAD and COMMIT in out and line.position < out[COMMIT].position)
@@ -207,20 +217,31 @@ def shown_state(told: Iterable[Line], live: Sequence[Line] = (), *, narrow: bool
     for lead, those, weight in ((SINCE_COMMIT, files, UNCOMMITTED), (ONLY_LISTED, others, LESS)):
         if any(line.position not in shown_there for line in those):
             named = [line.text for line in those[-MOST_FILES:]]
+            named = _short_names(named) if narrow else named
             more = f" and {len(those) - MOST_FILES} more" if len(those) > MOST_FILES else ""
-            text = f"{lead}{', '.join(_short_names(named) if narrow else named)}{more}."
+            marks = (STAGED if _is_staged(line, lines) else "" for line in those[-MOST_FILES:])
+            text = f"{lead}{', '.join(map(''.join, zip(named, marks, strict=True)))}{more}."
             out.append(replace(those[-1], text=text, weight=weight, verbs=()))
     failing = [line.position for line in checks if line.weight >= FAILS]
     changed = [
         replace(line, text=line.subject.removeprefix(CHANGED))
         for line in lines
-        if line.subject.startswith(CHANGED) and line.verbs != IN_LIST and (line.text or line.verbs == IN_COMMIT)
+        if line.subject.startswith(CHANGED)
+        and line.verbs != IN_LIST
+        and (line.text or COMMITTED_FILE in dict(line.verbs))
     ]
     checks = [_with_changes_since(line, _without_repeats(changed)) for line in checks]
     later = [sum(place > line.position for place in failing) for line in checks]
     checks = [replace(line, weight=line.weight * AGED**more) for line, more in zip(checks, later, strict=True)]
     tasks = [line for line in kept if line.subject.startswith(TASKS)] or _grouped_tasks(lines)
     return [*out, *checks, *tasks]
+
+
+def _is_staged(change: Line, lines: Iterable[Line]) -> bool:
+    """Whether a file was added to the next commit as it is."""
+    path = f"/{change.text}/"
+    added = (line for line in lines if line.subject.startswith(ADDED) and line.position > _edited_at(change))
+    return any(f"/{name}/" in path if (name := line.subject.removeprefix(ADDED)) else True for line in added)
 
 
 def _grouped_tasks(lines: Sequence[Line]) -> list[Line]:
@@ -248,13 +269,13 @@ def recorded_text_of(shown: str) -> str:
     shown = shown.partition(SINCE_CHECK)[0]
     for said in (SINCE_COMMIT, ONLY_LISTED):
         if shown.startswith(said):
-            return shown.removeprefix(said).split(", ")[0].rstrip(".")
+            return shown.removeprefix(said).split(", ")[0].rstrip(".").removesuffix(STAGED)
     return shown
 
 
 def _with_changes_since(check: Line, files: Sequence[Line]) -> Line:
     """A check with the files that were changed since it was run."""
-    since = _short_names([line.text for line in files if line.position > check.position])
+    since = _short_names([line.text for line in files if _edited_at(line) > check.position])
     if not since:
         return check
     more = f" and {len(since) - MOST_SINCE} more" if len(since) > MOST_SINCE else ""
@@ -362,11 +383,9 @@ def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not (step.failed or step.has_unknown_end)):
             came = _check_outcome(step, step.cleaned_output)
-            yield step.line(
-                f"`{clip(action.subject, 100)}` {came}.",
-                FAILS if step.failed else WORTH,
-                subject=f"{CHECK}{action.subject}",
-            )
+            # What a long command ends with may be what matters.
+            ran = whole_command(step, LONGEST_CHECK)
+            yield step.line(f"`{ran}` {came}.", FAILS if step.failed else WORTH, subject=f"{CHECK}{ran}")
         if _is_elsewhere(step, touched):
             return
         if not step.failed:

@@ -593,6 +593,8 @@ class _CodePassage:
         self.explaining = False
         """Whether the last line was a comment."""
         self.fresh_words = False
+        self.indent, self.passed = 0, False
+        """How far what a comment is about is indented, and whether unchanged lines were passed that are further."""
         self.names_itself = False
         """Whether the text begins with a definition, which shows the place."""
         self.told = ""
@@ -609,6 +611,7 @@ class _CodePassage:
 
     def add_line(self, line: str, said: str, *, told: bool) -> None:
         """Add a line, unless it is empty of information or only passes an error on."""
+        self._end_comment(len(line) - len(line.lstrip()), fresh=told)
         self.explaining = False
         if _CLOSING.match(said):
             # The end of a multi-line call ends nothing else.
@@ -627,6 +630,15 @@ class _CodePassage:
             lead = f"{clip(led, LONGEST_LINE)}: " if led else ""
             self.told += ("" if not self.told else " " if self.told[-1] in "{([,=" else "; ") + lead + shown
             self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
+
+    def _end_comment(self, indent: int, *, fresh: bool) -> None:
+        """Forget a comment on a block that was passed over as a whole."""
+        if self.explaining:
+            self.indent, self.passed = indent, False
+        elif not fresh and indent > self.indent:
+            self.passed = True
+        elif fresh and indent <= self.indent and self.passed and not (self.told or self.fresh_words):
+            self.words = []
 
     def close_condition(self) -> None:
         """Add a condition that has no consequence."""

@@ -148,7 +148,7 @@ _CONTINUED = lazy_re(r"\\\n")
 _ASSIGNED = lazy_re(
     r"(?:[A-Za-z_]\w{0,80}=(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s;&|\"'$(`]{0,400})(?:\s*&&\s*|\s*;\s*|\s+))++"
 )
-_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+|rm\s+-rf?\s+\S+)\s*(?:&&|;)\s*")
+_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # Filtering the output doesn't make it another command.
 _FILTERS = lazy_re(
@@ -159,6 +159,8 @@ COMMAND_CHARACTERS = 90
 """How many characters of a command are shown."""
 _LONGEST_LINE = 10_000
 """Longer lines are not split into words, which takes quadratic time."""
+_ASKS_HOW = lazy_re(r"\s(?:--help|--version)(?:\s+2>\S+)?$")
+"""A program that is only asked how it is used checks nothing."""
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
@@ -179,6 +181,8 @@ _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
 
 
 def _kind_of_step(step: str) -> ActionKind | None:
+    if _ASKS_HOW.search(step):
+        return None
     for kind, program in _BY_PROGRAM.items():
         if program.match(step):
             return kind
@@ -200,7 +204,7 @@ def _without_cd(command: str) -> str:
 
 def _last_path(command: str) -> str | None:
     steps = _split_steps(_without_cd(command))
-    line = (steps[0] if "sed" in command else steps[-1]) if steps else ""
+    line = next((step for step in steps if "sed" in step), steps[-1]) if steps else ""
     if len(line) > _LONGEST_LINE:
         return None
     try:
@@ -280,15 +284,28 @@ LONGEST_WORD = 24
 """A longer word is cut where the limit is."""
 
 
+def whole_command(step: Step, limit: int) -> str:
+    """The command of a step on one line, with more of a long one than its subject has."""
+    given = step.call.arguments if isinstance(step.call.arguments, dict) else {}
+    ran = _FILTERS.sub("", _without_cd(_first_string(given, _COMMAND_KEYS)))
+    return _clip_line(ran, limit) if step.action.subject.endswith("…") and ran else step.action.subject
+
+
 def _clip_chain(command: str) -> str:
-    """A command on one line; of a long chain the last commands, for which the others prepare."""
-    kept = command
+    """A command on one line; of a long chain what it removes, and the last commands, for which the others prepare."""
+    kept, shown, cut = command, "", ""
     while len(kept) + len(CHAINED) > COMMAND_CHARACTERS and "&&" in kept:
-        kept = kept.partition("&&")[2]
-    cut = len(command) > COMMAND_CHARACTERS and kept is not command
-    return _clip_line(f"{CHAINED}{kept}" if cut and len(kept) <= COMMAND_CHARACTERS else command, COMMAND_CHARACTERS)
+        first, _, kept = kept.partition("&&")
+        if _REMOVES.match(first):
+            shown += f"{_clip_line(first, COMMAND_CHARACTERS)} && "
+        else:
+            cut = CHAINED
+    if len(command) <= COMMAND_CHARACTERS or kept is command or len(kept) > COMMAND_CHARACTERS:
+        return _clip_line(command, COMMAND_CHARACTERS)
+    return f"{shown}{cut}{kept if cut else kept.lstrip()}"
 
 
+_REMOVES = lazy_re(r"\s*(?:sudo )?(?:rm|git (?:reset|clean|restore|checkout))\s")
 CHAINED = "… &&"
 """Stands for the first commands of a long chain."""
 

@@ -121,11 +121,10 @@ NAMES = "names in "
 """Begins the subject of a line with the names that a change brought into the code of a file or took out of it."""
 MOST_NAMES = 24
 """The maximum number of names of one change; those that somebody speaks of come first."""
-_NAME = lazy_re(
-    r"(?<!\w)_*[A-Za-z](?:[a-z0-9]*|[A-Z0-9]*)(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})"
-)
+_NAME = lazy_re(r"(?<!\w)_*[A-Za-z](?:[a-z0-9]*|[A-Z0-9]*)(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})")
 _PARTS = lazy_re(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _QUOTED = lazy_re(r"[\"“`](?P<text>[^\"“”`\n\s]{1,60}\s[^\"“”`\n]{1,80})[\"”`]")
+_FILE = lazy_re(r"(?<![\w.])[\w./~@-]*\w\.[a-z]\w{0,4}(?![\w.(])")
 _FIGURE = lazy_re(r"(?<![\w.#:-])\d{2,6}(?![\w.:])")
 _VALUE = r"(?i:\d{1,9}(?![\w.])|\"[^\"\n]{1,60}\"|(?:true|false|nil|null|none)\b)"
 _VALUED = lazy_re(rf"(?P<name>[A-Za-z]\w{{1,60}})\"? {{0,9}}[:=]=? {{0,9}}(?P<value>{_VALUE})")
@@ -151,6 +150,7 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
             terms = _NAME.findall if _is_test(path) else _terms_of_code
             counts = Counter(_each_in_line(step.action.added, terms))
             counts.subtract(_each_in_line(step.action.removed, terms))
+            counts[_file_term(path)] = path not in made
             made.setdefault(path, Counter()).update(counts)
             changed = {path: counts}
         else:
@@ -182,12 +182,17 @@ def _terms_said(text: str) -> Iterator[str]:
     yield from _NAME.findall(text)
     yield from (f"{TEXT}{found['text'].lower()}" for found in _QUOTED.finditer(text))
     yield from _FIGURE.findall(text)
+    yield from map(_file_term, _FILE.findall(text))
 
 
 # Every rebuild asks it of nearly the same sentences.
 @lru_cache(maxsize=4_096)
 def _terms_of_sentence(said: str) -> tuple[str, ...]:
     return tuple(_terms_said(said))
+
+
+def _file_term(path: str) -> str:
+    return f"/{path.rpartition('/')[2]}"
 
 
 def _worded(text: str) -> str:

@@ -384,7 +384,7 @@ def _describe_step(step: Step) -> str:
     kind, subject = step.action.kind, step.action.subject
     if not step.action.shell and kind != "use":
         return f"{kind} {short_path(subject) if kind in ('read', *CHANGES) else clip(subject, NAMED)}"
-    return f"`{clip(subject, NAMED)}`"
+    return f"`{subject if step.action.shell else clip(subject, NAMED)}`"
 
 
 def _user_commands(messages: Sequence[Message]) -> Iterator[Line]:
@@ -572,7 +572,13 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
         # What was replaced early is marked already in the blocks that are merged.
         kept = _by_position(fresh)[-limit:] if name == REPLACED_CODE else heaviest_lines(fresh, limit)
         if name not in QUOTED:
-            kept = [replace(line, text=_mark_instructions(line.text)) for line in kept]
+            kept = [
+                # The agent's own words instruct nobody.
+                line
+                if name == "discoveries" and not line.subject
+                else replace(line, text=_mark_instructions(line.text))
+                for line in kept
+            ]
         if kept:
             out.append(Section(name=name, lines=tuple(kept)))
     return tuple(out)
