@@ -37,11 +37,11 @@ def told(answer: str, offer: str = OFFER) -> str:
 )
 def test_a_number_is_told_with_what_it_stands_for(answer: str) -> None:
     blocks = told(answer)
+    chosen = "- I asked: “Which of them do you want?” The user chose 2: A file a month: old months can be put away"
     # What binds stands once, as a pin, and a mere number isn't told beside what it stands for.
-    told_once = (f"- The user: “{answer}”" in blocks) != (f"\n- {answer}" in blocks)
-    assert told_once != (answer.rstrip(".") == "2")
-    asked = "I asked: “Which of them do you want?” "
-    assert f"- {asked}The user chose 2: A file a month: old months can be put away\n" in blocks
+    said_alone = answer.rstrip(".")[-1] == "2" or f"\n- {answer}" in blocks
+    assert f"{chosen}\n" in blocks if said_alone else f"{chosen}: “{answer}”\n" in blocks
+    assert "a million rows" not in blocks, "what was not chosen is settled"
 
 
 def test_a_short_answer_is_told_with_the_option_that_it_chose() -> None:
@@ -69,7 +69,7 @@ def test_a_short_answer_is_told_with_the_option_that_it_chose() -> None:
 
 
 def test_several_may_be_chosen() -> None:
-    chosen = "The user chose 1: One file - simple, and slow from a million rows; 3: Leave it as it is\n"
+    chosen = "The user chose 1: One file - simple, and slow from a million rows; 3: Leave it as it is"
     for answer in ("1 and 3", "1+3", "1, 3 please"):
         assert chosen in told(answer)
 
@@ -117,14 +117,14 @@ Instead of a question, show a **notice** at the first row.
 def test_an_option_with_a_text_of_its_own_is_told_with_it(answer: str) -> None:
     blocks = told(answer, HEADED)
     said = "Tell it once (recommended): Instead of a question, show a notice at the first row."
-    assert f"The user chose 2: {said}\n" in blocks
+    assert f"The user chose 2: {said}" in blocks
 
 
 @pytest.mark.parametrize("answer", ["B", "option b", "let's go with option B for now", "I'd prefer B."])
 def test_a_letter_is_told_with_what_it_stands_for(answer: str) -> None:
     offer = "Two ways:\n\n- **Option A** - one file\n- **Option B**: a file a month\n\nWhich one?"
-    assert "The user chose B: a file a month\n" in told(answer, offer.replace("A** - one", "A**: one"))
-    assert "The user chose B: a file a month\n" in told(
+    assert "The user chose B: a file a month" in told(answer, offer.replace("A** - one", "A**: one"))
+    assert "The user chose B: a file a month" in told(
         answer, "Two ways:\n\nA) one file\nB) a file a month\n\nWhich one?"
     )
 
@@ -183,3 +183,13 @@ def test_items_that_the_user_names_by_number_are_told(answer: str) -> None:
 
 def test_a_number_that_counts_something_names_no_item() -> None:
     assert "The user meant" not in told("please fix 3 files in the ledger by 2 o'clock, with 1.5 rows each")
+
+
+@pytest.mark.parametrize("answer", ["2. from what I saw in the old ledger", "2) - it should name the month, yeah?"])
+def test_an_answer_that_begins_like_a_list_chooses(answer: str) -> None:
+    assert f"The user chose 2: A file a month: old months can be put away: “{answer}”" in told(answer)
+
+
+def test_several_answers_in_a_list_choose_nothing() -> None:
+    assert "The user chose" not in told("1. yes, as it is 2. no, the months stay")
+    assert "The user chose" not in told("1. the lint fails", "I did this:\n\n1. Split the ledger\n2. Ran the lint")

@@ -65,7 +65,7 @@ def test_files_that_were_dirty_before_are_told_apart_from_what_was_made_here() -
     told = shown(made, run("git status", status), run("git add docs/ebb.md", ""))
     assert told == [
         "On branch tides.",
-        "Changed, and no commit seen since: docs/ebb.md.",
+        "Changed, and no commit seen since: docs/ebb.md (staged).",
         "`git status` also lists (no edit of mine): src/moon.py.",
     ]
 
@@ -323,3 +323,29 @@ def test_tasks_that_are_created_and_updated_one_by_one_are_grouped() -> None:
     assert shown([*made, *updated(3, "deleted")]) == ["Tasks pending: Sort rows.", "Tasks completed: Read rows."]
     assert shown([*made, *updated(2, "in_progress")])[0] == "Tasks in progress: Sort rows."
     assert shown([*made, *updated(2, "completed", failed=True)]) == []
+
+
+def test_what_is_listed_as_changed_was_not_changed_again() -> None:
+    listed = run("git status --short", " M src/tide.py\n M src/moon.py")
+    made, check = changing("/home/me/sea/src/tide.py", "/home/me/sea/src/moon.py"), run("make test", "3 passed")
+    assert "`make test` passed (3 passed)." in shown(made, check, listed)
+    changed_again = shown(made, check, listed, changing("/home/me/sea/src/moon.py"), listed)
+    assert "`make test` passed (3 passed). Changed since: moon.py." in changed_again
+
+
+def test_a_program_that_is_asked_how_it_is_used_checks_nothing() -> None:
+    usage = "Error handling: --strict stops at the first error\n--fix repairs what it can"
+    assert shown(run("ruff check --help", usage)) == []
+
+
+def test_a_long_check_is_told_with_what_it_ends_with() -> None:
+    ran = "pytest tests/tides tests/harbours --maxfail=3 --durations=5 --strict-markers -p no:cache -c /dev/null"
+    assert shown(run(ran, "ERROR: no such option", failed=True))[0].startswith(f"`{ran}` failed")
+
+
+def test_an_output_is_read_without_the_labels_around_it() -> None:
+    labelled = (
+        "Command: git status\nDirectory: (root)\nOutput: On branch tides\nnothing to commit\nError: (none)\n"
+        "Exit Code: 0\nSignal: (none)\nProcess Group PGID: 4711"
+    )
+    assert shown(run("git status", labelled)) == ["On branch tides."]

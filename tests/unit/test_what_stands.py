@@ -104,3 +104,56 @@ def test_what_a_number_chose_stands_before_the_message_that_is_shown() -> None:
     chosen = "The user chose 2: Ring at high water; 3: Ask the harbour master first"
     assert chosen in shown
     assert shown.index(chosen) < shown.rindex("yeah 2 and 3")
+
+
+def test_what_a_sentence_says_that_code_is_set_to_is_marked_once_it_is_not() -> None:
+    for report in ("The rope count is still 0 for uncounted boats.", "`ropeCount` is fixed at 0 for boats."):
+        first, counted = (
+            edit(FILE, "", "boat.wait()\n"),
+            edit(FILE, "  ropeCount: 0,\n", "  ropeCount: ropes.of(boat),\n"),
+        )
+        assert f"{report} (changed later)" in told(first, said(report), counted)
+        assert f"{report} (changed later)" not in told(
+            first, said(report), edit(FILE, "  knots: 0,\n", "  knots: 2,\n")
+        )
+
+
+def test_a_text_or_a_figure_that_was_brought_in_and_taken_out_is_marked() -> None:
+    asks = '    ask("Shall the bell ring at night?")\n'
+    report = "I added a question on the first start: “Shall the bell ring at night?”"
+    assert f"{report} (changed later)" in told(edit(FILE, "", asks), said(report), edit(FILE, asks, PLAIN))
+    capped, width = "    if width > 80:\n        width = 80\n", "I added a hard cap of 80 letters for the name."
+    assert f"{width} (changed later)" in told(edit(FILE, "", capped), said(width), edit(FILE, capped, PLAIN))
+    assert f"{width} (changed later)" not in told(edit(FILE, "", capped), said(width), edit(FILE, PLAIN, QUEUED))
+
+
+def test_what_is_to_go_is_not_marked_when_it_goes() -> None:
+    plan = "I suggest that we remove `harbour_queue` again, since nobody reads it."
+    assert f"{plan} (changed later)" not in told(edit(FILE, PLAIN, QUEUED), said(plan), edit(FILE, QUEUED, PLAIN))
+
+
+def test_a_file_that_was_made_and_removed_is_marked_where_it_was_said_to_be_there() -> None:
+    report = "The notes on the ebb are written down in `docs/ebb.md` now."
+    made = step("", "Write", {"file_path": "docs/ebb.md", "content": "# Ebb\n\nThe water goes at six.\n"}, "written")
+    assert f"{report} (changed later)" in told(made, said(report), run("rm docs/ebb.md", ""))
+    assert f"{report} (changed later)" not in told(made, said(report), run("rm docs/flood.md", ""))
+
+
+def test_a_comment_on_a_branch_is_not_told_of_the_line_behind_it() -> None:
+    before = (
+        "  // Whoever names a harbour is brought there at once\n  if (harbour) {\n    return sail(harbour);\n  }\n"
+        "  return drift(boat);\n"
+    )
+    shown = told(edit("src/sail.js", before, before.replace("drift(boat)", "drift(boat, quietly)")), run("ls", "src"))
+    assert "drift(boat, quietly)" in shown
+    assert "Whoever names" not in shown
+
+
+def test_what_a_long_chain_removes_is_told() -> None:
+    chain = f"rm -f .tide/settings.json && mkdir -p {'out/of/the/way/' * 6} && ./ring --all bells"
+    assert "`rm -f .tide/settings.json && … && ./ring --all bells` → rang" in told(run(chain, "rang"), run("ls", "src"))
+
+
+def test_the_agents_own_words_are_not_marked_as_instructions() -> None:
+    plan = "The plan has two parts: instructions for Claude to search the harbour first, and a hook for the rest."
+    assert plan in told(said(plan), run("ls", "src"))

@@ -190,7 +190,15 @@ def without_pinned(offer: LineOffer, pinned: str) -> LineOffer:
             {said.text.strip().rstrip(".!").lower(), answered.lower()} & lines
         )
 
-    return replace(offer, statements=tuple(each for each in offer.statements if not is_pinned(each)))
+    def without_words(statement: PricedLine) -> PricedLine:
+        """A choice without the words of the user that stand as a pin."""
+        said, quoted, words = statement.line.text.rpartition(": “")
+        pinned_too = quoted and statement.section == "strategy" and words.rstrip("”.!").lower() in lines
+        return replace(statement, line=replace(statement.line, text=said)) if pinned_too else statement
+
+    return replace(
+        offer, statements=tuple(map(without_words, (each for each in offer.statements if not is_pinned(each))))
+    )
 
 
 SPOKEN: frozenset[SectionName] = frozenset({"strategy", "discoveries", "direction", "dead_ends"})

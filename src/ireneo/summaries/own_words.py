@@ -77,6 +77,12 @@ def choice_pattern() -> re.Pattern[str]:
     return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
 
 
+def is_bare_choice(text: str) -> bool:
+    """Whether a message only chooses by number, so that what it chose says all of it."""
+    found = choice_pattern().match(text)
+    return found is not None and not text[found.end() :].strip(" .!")
+
+
 def has_roleplay(text: str) -> bool:
     """Whether `text` contains acting or speech of a character, in asterisks or quotation marks."""
     return _PLAYED.search(text) is not None
@@ -404,8 +410,6 @@ LINES_BEFORE = 6
 """How many lines before a list may contain its question."""
 LONGEST_CHOICE = 240
 """A longer message itself says what it wants."""
-BARE_CHOICE = 3
-"""A message of at most this many characters is only a number, so the chosen option is shown."""
 OFFERED, CHOSEN = 0.2, 9.0
 """The weights of a list of options, kept for a later choice, and of a choice."""
 _OPTION = lazy_re(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import discarded_files
+from ireneo.summaries.outcomes import discarded_files, removed_paths
 from ireneo.summaries.statements import (
     APART,
     FEWEST_SAID,
@@ -129,8 +129,8 @@ _FIGURE = lazy_re(r"(?<![\w.#:-])\d{2,6}(?![\w.:])")
 _VALUE = r"(?i:\d{1,9}(?![\w.])|\"[^\"\n]{1,60}\"|(?:true|false|nil|null|none)\b)"
 _VALUED = lazy_re(rf"(?P<name>[A-Za-z]\w{{1,60}})\"? {{0,9}}[:=]=? {{0,9}}(?P<value>{_VALUE})")
 _SAID_VALUE = lazy_re(rf"(?<![\w.#-])(?:{_VALUE})")
-TEXT = '"'
-"""Begins a text that code shows, among names."""
+TEXT, FILE = '"', "/"
+"""Begin a text that code shows, and a file, among names."""
 NEAR = 40
 """A sentence says what a thing is set to if it names it at most this many characters before the value."""
 MOST_VALUES = 3
@@ -150,10 +150,12 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
             terms = _NAME.findall if _is_test(path) else _terms_of_code
             counts = Counter(_each_in_line(step.action.added, terms))
             counts.subtract(_each_in_line(step.action.removed, terms))
-            counts[_file_term(path)] = path not in made
+            counts[_file_term(path)] = int(path not in made)
             made.setdefault(path, Counter()).update(counts)
             changed = {path: counts}
         else:
+            # What an earlier block made is known there.
+            changed = {path: Counter({_file_term(path): -1}) for path in removed_paths(step) if not step.failed}
             for path in discarded_files(done, place):
                 changed[path] = Counter({name: -times for name, times in made.pop(path, Counter[str]()).items()})
         for path, counts in changed.items():
@@ -192,7 +194,7 @@ def _terms_of_sentence(said: str) -> tuple[str, ...]:
 
 
 def _file_term(path: str) -> str:
-    return f"/{path.rpartition('/')[2]}"
+    return f"{FILE}{path.rpartition('/')[2]}"
 
 
 def _worded(text: str) -> str:
@@ -221,7 +223,8 @@ class RemovedCode:
         for line in sorted(lines, key=lambda line: line.position):
             if line.subject.startswith(NAMES):
                 for name, by in line.verbs:
-                    self._names.setdefault(name, []).append((line.position, by, line.subject))
+                    where = f"/{line.subject.removeprefix(NAMES)}"
+                    self._names.setdefault(name, []).append((line.position, by, where))
                     named, _, value = name.partition(VALUE_OF)
                     self._valued.setdefault(value, set()).add(named)
             else:
@@ -229,6 +232,8 @@ class RemovedCode:
 
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
+        if not (self._of or self._names):
+            return line
         if not line.subject and self._speaks_of_undone(line):
             return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
         known = self._of.get(line.subject, ()) if line.subject else ()
@@ -283,18 +288,23 @@ class RemovedCode:
         before = [event for event in events if event[0] <= line.position]
         later = [event for event in events if event[0] > line.position]
         file = before[-1][2] if before else ""
-        then = sum(by for _, by, where in before if where == file)
+        then = sum(by for _, by, where in before if _is_one_file(where, file))
         if name.isdigit() and not (then and line.position - before[-1][0] <= SOON and tells_of_change(line.text)):
             return False  # The same figure may be another's.
         if not then and later and later[0][0] - line.position <= SOON and is_proposal(line.text):
             file = later[0][2]
         elif not then:
             return False
-        moved = any(by > 0 for _, by, where in later if where != file)
-        ended = [by for _, by, where in later if where == file]
+        moved = any(by > 0 for _, by, where in later if not _is_one_file(where, file))
+        ended = [by for _, by, where in later if _is_one_file(where, file)]
         # Not all that is there now need have been counted before.
         left = max(then + sum(ended), 0) if then > 0 else then + sum(ended)
         return bool(ended) and not left and not moved
+
+
+def _is_one_file(path: str, other: str) -> bool:
+    """Whether two paths with a slash before them end alike, as a whole path and one from a folder do."""
+    return path.endswith(other) or other.endswith(path)
 
 
 def _text_left(step: Step, later: Sequence[Step]) -> str:

@@ -25,12 +25,12 @@ from ireneo.summaries.outcomes import (
     split_resolved_failures,
 )
 from ireneo.summaries.own_words import (
-    BARE_CHOICE,
     KEPT,
     LIST,
     LONGEST_OPTION,
     answers_in,
     find_choices,
+    is_bare_choice,
     is_options,
     options_line,
     refers_to_list,
@@ -479,7 +479,7 @@ def _settle_choices(kept: dict[SectionName, list[Line]], parts: Sequence[Summary
         choice = choices.get(line.position)
         if choice is None or choice.text.endswith("”"):
             words.append(line)
-        elif len(line.text) > BARE_CHOICE:
+        elif not is_bare_choice(line.text):
             choices[line.position] = replace(choice, text=f"{choice.text}: “{line.text}”")
     kept["direction"] = words
     offers = {line.position: line for line in kept.get("strategy", ()) if is_options(line)}
@@ -494,9 +494,12 @@ def _settle_choices(kept: dict[SectionName, list[Line]], parts: Sequence[Summary
 
 
 def _is_option_of(offer: Line | None, line: Line) -> bool:
-    """Whether a sentence is one of the options in the list of `offer`, alone or after their question."""
-    said = line.text.removeprefix(f"{offer.subject}: ") if offer else ""
-    return offer is not None and f". {said[:OPTION_BEGINS]}" in offer.text
+    """Whether a sentence has only options of the list of `offer`, perhaps after what introduces them."""
+    if offer is None:
+        return False
+    said = offer.text.lower()
+    options = ((item, item.partition(": ")[2] or item) for item in line.text.lower().split("; "))
+    return all(any(f". {text[:OPTION_BEGINS]}" in said for text in option) for option in options)
 
 
 def _user_message_lines(parts: Sequence[Summary | Message], message: Message) -> list[Line]:

@@ -485,9 +485,9 @@ def _start_of(item: RowItem) -> tuple[MessageId, int]:
 
 LOOK_AHEAD = 16
 """Messages read after a block to find the next atom, or enough of its beginning."""
-CHUNK = 512
-"""Messages read at a time, so that a long path is never held as a whole."""
-STRETCH = 8
+CHUNK = 64
+"""Messages read at a time, so that a long path is never held as a whole, and little is written twice."""
+STRETCH = 64
 """An atom that this many chunks don't end is cut off: a call that was never answered."""
 
 
@@ -512,7 +512,8 @@ class WorkPath:
         self.policy = policy
         self.shown: tuple[Summary, ...] = ()
         """The canonical blocks that texts were last looked up for."""
-        self._reached = reached
+        self._reached = [reached] if reached else []
+        """How far its blocks are written, at several places: another budget may begin the newest messages earlier."""
         self._made: dict[SummaryId, Summary] = {}
 
     @property
@@ -528,13 +529,13 @@ class WorkPath:
         """The blocks of the path up to position `last` with the messages between them; `newest` comes after it."""
         if last < 0:
             return []
-        if self._reached is None or self._reached.position > last + 1:
-            self._reached = self.stored_row(last)
-        while last - self._reached.position >= CHUNK:
-            self._reached = self.advance(self._reached, last)
-            self.keep(self._reached.made)
-        following = self.reader.path(self._reached.position, last)
-        growth = grow(self._reached.row, following, self.policy, then=atoms(newest)[0])
+        self._reached = [each for each in self._reached if each.position <= last + 1] or [self.stored_row(last)]
+        while last - self._reached[-1].position >= CHUNK:
+            self._reached.append(self.advance(self._reached[-1], last))
+            self.keep(self._reached[-1].made)
+        reached = self._reached[-1]
+        following = self.reader.path(reached.position, last)
+        growth = grow(reached.row, following, self.policy, then=atoms(newest)[0])
         self.keep(growth.made)
         return list(growth.row)
 
