@@ -51,10 +51,10 @@ left."""
 NOTE_BARE = 0.9
 """`BARE` for a model's note: so high that its worth decides, and repetition only between notes of equal worth."""
 BLOCK_TOKENS = 80
-BLOCKS_SHARE = 0.05
+BLOCKS_SHARE, FEW_BLOCKS = 0.05, 10
 ONE_BLOCK_SHARE = 0.2
-"""Blocks that would otherwise be empty get `BLOCK_TOKENS` each, at most the first share of the room in total; in a
-small room one block gets the second share."""
+"""Blocks that would otherwise be empty get `BLOCK_TOKENS` each, in total at most the first share of the room, or more if
+there are more than a few; in a small room one block gets the second share."""
 SUBJECT_TOKENS = 6
 """The cost of the line that names the subject of the statements under it."""
 
@@ -278,7 +278,8 @@ class Allotter:
         """Choose until nothing more fits into `room`; returns the tokens spent. May be called again with the rest."""
         # Nobody can judge an empty block.
         silent = self._empty_offers()
-        held = max(int(room * BLOCKS_SHARE), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
+        share = BLOCKS_SHARE * max(len(silent) / FEW_BLOCKS, 1)
+        held = max(int(room * share), min(BLOCK_TOKENS, int(room * ONE_BLOCK_SHARE)))
         spent = self._fill_empty_offers(min(BLOCK_TOKENS * len(silent), held), silent)
         return spent + self._choose_statements(room - spent)
 

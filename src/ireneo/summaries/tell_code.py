@@ -124,7 +124,7 @@ MOST_NAMES = 24
 _NAME = lazy_re(r"(?<!\w)_*[A-Za-z](?:[a-z0-9]*|[A-Z0-9]*)(?:_+|(?<=[a-z0-9])(?=[A-Z])|(?=[A-Z][a-z]))\w+(?<=\w{5})")
 _PARTS = lazy_re(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _QUOTED = lazy_re(r"[\"“`](?P<text>[^\"“”`\n\s]{1,60}\s[^\"“”`\n]{1,80})[\"”`]")
-_FILE = lazy_re(r"(?<![\w.])[\w./~@-]*\w\.[a-z]\w{0,4}(?![\w.(])")
+_FILE = lazy_re(r"(?<![\w./~@-])[\w./~@-]{0,160}\w\.[a-z]\w{0,4}(?![\w.(])")
 _FIGURE = lazy_re(r"(?<![\w.#:-])\d{2,6}(?![\w.:])")
 _VALUE = r"(?i:\d{1,9}(?![\w.])|\"[^\"\n]{1,60}\"|(?:true|false|nil|null|none)\b)"
 _VALUED = lazy_re(rf"(?P<name>[A-Za-z]\w{{1,60}})\"? {{0,9}}[:=]=? {{0,9}}(?P<value>{_VALUE})")

@@ -79,6 +79,8 @@ LEAST = 0.1
 """Lines of less weight are dropped."""
 ANSWER = 1.3
 """The factor for the message that ends a turn of work: it says what was made."""
+CONCLUDES = 1.5
+"""The factor for the best sentence of an answer in plain conversation."""
 SAID = 1.0
 """Sentences of the agent of less weight are dropped."""
 FEW_WORDS = 40
@@ -167,7 +169,7 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
     """
     messages = messages_without_recalled(messages)
     done = steps(messages)
-    said = _agent_sentences(messages, answers=ends_turn and bool(done))
+    said = _agent_sentences(messages, answers=ends_turn and bool(done), plain=ends_turn and not done)
     given_up = dead_ends(done)
     operations = _without_instructions(_operations(done, {line.subject for line in given_up}))
     changes = list(change_lines(done))
@@ -248,16 +250,28 @@ def _letters_that_tell(text: str) -> int:
     return sum(len(word) for word in letters(text.lower()) if len(word) > SHORT_WORD and word not in common_words())
 
 
-def _agent_sentences(messages: Sequence[Message], *, answers: bool) -> list[Line]:
-    """The agent's sentences; with `answers` the last message says what came of the work."""
+def _agent_sentences(messages: Sequence[Message], *, answers: bool, plain: bool) -> list[Line]:
+    """The agent's sentences; with `answers` the last message says what came of the work.
+
+    With `plain` there was no work, and the best sentence of the last message stands for it.
+    """
     out: list[Line] = []
     for message in messages:
         if message.role != "assistant" or message.draft.origin != "spoken":
             continue
-        for text in prose(message.text, led=True):
-            worth = prose_worth(text) * (ANSWER if answers and message is messages[-1] else 1.0)
-            if worth >= SAID:
-                out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
+        last = message is messages[-1]
+        worths = {
+            text: prose_worth(text) * (ANSWER if answers and last else 1.0) for text in prose(message.text, led=True)
+        }
+        best = max(worths, key=worths.__getitem__, default="")
+        if last and plain and best:
+            # In plain conversation it is the answer.
+            worths[best] = max(CONCLUDES * worths[best], SAID)
+        out += [
+            Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,))
+            for text, worth in worths.items()
+            if worth >= SAID
+        ]
     return out
 
 
