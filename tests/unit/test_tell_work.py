@@ -160,3 +160,10 @@ def test_a_short_answer_is_told_with_its_question() -> None:
     blocks = "\n".join(row.text for row in compact(messages, 1_200).view if row.what == "summary")
     assert "- Asked “Do you want me to drop copy 1?”, the user said: “yes”" in blocks
     assert "- The user: “yes”" not in blocks
+
+
+def test_an_answer_in_plain_conversation_says_something_however_carefully_it_is_worded() -> None:
+    answer = "It might be enough to water the fern once a week. Perhaps the window could be too bright for it."
+    written = write_leaf(material(said(answer)).messages, ends_turn=True)
+    found = next(section.lines for section in written if section.name == "discoveries")
+    assert found, "a question with nothing below it tells nobody anything"

@@ -53,7 +53,7 @@ NOTE_BARE = 0.9
 BLOCK_TOKENS = 80
 BLOCKS_SHARE, FEW_BLOCKS = 0.05, 10
 ONE_BLOCK_SHARE = 0.2
-"""Blocks that would otherwise be empty get `BLOCK_TOKENS` each, in total at most the first share of the room, or more if
+"""Blocks that would otherwise be empty get `BLOCK_TOKENS` each, at most the first share of the room together, more if
 there are more than a few; in a small room one block gets the second share."""
 SUBJECT_TOKENS = 6
 """The cost of the line that names the subject of the statements under it."""
