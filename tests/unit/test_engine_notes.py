@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.golden.material import run, said, session, user
+from tests.golden.material import edit, run, said, session, user
 from tests.progress import progress_of
 
 import ireneo
-from ireneo import BadInput, Context, Policy, Session
+from ireneo import BadInput, Context, Draft, Policy, Session
 from ireneo.errors import SummaryNotFound
 from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
@@ -218,3 +218,62 @@ async def test_notes_by_hand_never_go_beyond_the_budget(preset: str) -> None:
         await session.pin("word " * 20_000)
         for budget in (256, 600, 5_000):
             assert (await session.context(budget, preset=preset)).tokens <= budget
+
+
+PRICES = [
+    *user("The import is slow. I would replace PRICE_CACHE with a table, and please show the totals in colour."),
+    *said("I moved the prices into the table price_rows. Shall I drop the old folder of snapshots too?"),
+    *user("yes, the snapshots can go. Don't touch the invoices."),
+    *run("rm -r snapshots", ""),
+    *edit("src/prices.py", "CACHE = {}", "CACHE = None"),
+    *said("The snapshots are gone, and the totals are shown in colour."),
+]
+PREISE = [
+    *user("Der Import der Preise ist langsam. Ich würde den Zwischenspeicher durch eine Tabelle ersetzen."),
+    *said("Die Preise liegen jetzt in der Tabelle. Soll ich die alten Schnappschüsse auch löschen?"),
+    *user("ja, die Schnappschüsse können weg. Die Rechnungen bitte nicht anfassen."),
+    *said("Die Schnappschüsse sind gelöscht, die Summen werden farbig gezeigt."),
+]
+
+
+@pytest.mark.parametrize(
+    ("log", "kept", "struck"),
+    [
+        (
+            PRICES,
+            [
+                "ruled 5: The user wants PRICE_CACHE replaced with a table.",
+                "ruled 5: The user does not want the invoices touched.",
+                "ruled 4: The user agreed that the folder of snapshots can go.",
+                "state 3: src/prices.py is changed, nothing is committed yet.",
+            ],
+            [
+                "ruled 5: The user wants PRICE_CACHE kept beside the table.",
+                "ruled 5: The user never wants the totals in colour.",
+                "worked 3: The user confirmed that the import of invoices got faster.",
+                "state 3: All changes are committed.",
+            ],
+        ),
+        (
+            PREISE,
+            [
+                "ruled 5: Der Benutzer will den Zwischenspeicher durch eine Tabelle ersetzen.",
+                "ruled 5: Der Benutzer will nicht, dass die Rechnungen angefasst werden.",
+                "ruled 4: Der Benutzer stimmte zu, die Schnappschüsse zu löschen.",
+            ],
+            [
+                "ruled 5: Der Benutzer will den Zwischenspeicher behalten und nicht die Tabelle.",
+                "worked 3: Der Benutzer bestätigte, dass der Import der Rechnungen schneller wurde.",
+            ],
+        ),
+    ],
+)
+async def test_what_users_did_not_say_is_not_noted(log: list[Draft], kept: list[str], struck: list[str]) -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("prices")
+        await session.append(log)
+        # Of a reply of which most is struck, nothing is kept.
+        taken = await session.take_notes("\n".join([*kept, *struck]))
+        told = "\n".join(taken.reasons)
+        assert all(line.partition(": ")[2].rstrip(".") in told for line in struck), told
+        assert taken.notes == len(kept), told

@@ -11,7 +11,7 @@ from tests.golden.material import edit, run, said, session, step, user
 
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
-from ireneo.engine.work_writing import NOT_RULED
+from ireneo.engine.heard import NOT_RULED
 from ireneo.log.message import Draft, Text
 from ireneo.ports.models import Prompt
 from ireneo.summaries.notes import Note, note_id, read_note

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.context import WAITING_DEPTH, waiting_summarizer
+from ireneo.engine.heard import NOT_RULED, Heard
 from ireneo.engine.writing import (
     MAX_FAULTS,
     MAX_STRUCK,
@@ -26,8 +27,9 @@ from ireneo.engine.writing import (
 )
 from ireneo.grounding.check import Grounds, LastOutcome, Struck, strike_unsupported
 from ireneo.grounding.evidence import source_texts, supported_rate
-from ireneo.language.topics import Voice
-from ireneo.language.words import artifacts, language_of_sentence, other_language, terms
+from ireneo.language.files import topic
+from ireneo.language.topics import Rulings, Voice
+from ireneo.language.words import artifacts, other_language, terms
 from ireneo.log.calls import GUTTER, REMINDER, TAB, gutter_numbers, quote_instructions, without_reminders
 from ireneo.log.message import (
     Call,
@@ -42,20 +44,18 @@ from ireneo.log.message import (
     rendered_text,
 )
 from ireneo.log.tree import Annotation
-from ireneo.patterns import lazy_re
 from ireneo.ports.models import Prompt
 from ireneo.prompts import NOTES, NOTES_REPAIR
 from ireneo.prompts.replies import VOICES, NotesReply, PromptText
 from ireneo.summaries.notes import Note, Noted, line_of, note_id, note_sections, read_note
 from ireneo.summaries.outcomes import last_outcomes
-from ireneo.summaries.own_words import user_words_in_result
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.steps import clip
+from ireneo.summaries.state import SINCE_COMMIT, shown_state, state_lines
+from ireneo.summaries.steps import clip, steps
 from ireneo.summaries.summary import Line, SectionName, Summary, Writing
 from ireneo.summaries.work import summary_of
 
-_LABELS = frozenset({"user"})
-"""Terms that say who rules, and nothing of what is ruled."""
+_RULINGS = topic(Rulings)
 
 
 # The material shown to a writer: numbered messages, each text once.
@@ -87,9 +87,6 @@ REPAIR_TOKENS = 3_000
 """The maximum number of tokens of cited messages in a repair."""
 REPAIR_SHARE = 0.1
 """The maximum number of tokens of a repair as a share of the first prompt."""
-RULED_SHARE = 0.4
-"""The minimum share of the words of a clause of a ruling that one exchange with the user must have."""
-NOT_RULED = "No message of the user, and none that the user answered, speaks of that."
 LINE_CHARACTERS = 80
 """How many characters of a line or clause a complaint quotes."""
 MIN_LOST, MIN_REPAIRED = 3, 4
@@ -328,24 +325,6 @@ def _running_argmax(values: Sequence[float]) -> list[int]:
     return out
 
 
-_CLAUSE = lazy_re(r"[;,:.]\s+|\s[–—-]\s|[()\"“”]")
-
-
-def _exchanges(messages: Iterable[Message]) -> Iterator[str]:
-    """What users and systems said, each with the agent's words before and after it, which it may only point at."""
-    before, heard = "", ""
-    for message in messages:
-        said = [words for result in message.draft.results for words, _ in user_words_in_result(result)]
-        said += [message.text] if message.role in ("user", "system") else []
-        if any(said):
-            yield heard
-            heard = "\n".join([before, *said])
-        elif message.role == "assistant" and message.text.strip():
-            yield f"{heard}\n{message.text}" if heard else ""
-            before, heard = message.text, ""
-    yield heard
-
-
 def _words_of(text: str) -> set[str]:
     return {*terms(text), *artifacts(text)}
 
@@ -371,6 +350,7 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
         asked = [message.text for message in job.asked]
         self._grounds = Grounds(job.evidence, asked=asked, notes=before, voice=job.voice)
         self._grounds_at: dict[int, Grounds] = {}
+        self._heard = Heard(job.evidence, job.asked, before)
 
     @cached_property
     def prompt(self) -> Prompt:
@@ -502,43 +482,34 @@ class NotesTask(WritingTask[NotesReply, list[Located], NotesJudged]):
             named = {each.subject for each in known}
             grounds.outcomes = [*(each for each in self._never_failed if each.subject not in named), *known]
             self._grounds_at[end] = grounds
+        grounds = copy(self._grounds_at[end])
+        grounds.besides = lambda text: self._faults_besides(text, note)
         places = {message.position for message in located.messages} if note.at else set()
         beside = {place + step for place in places for step in (-1, 0, 1)}
         cited = [message for message in self.job.evidence if message.position in beside]
-        if note.kind == "ruled" and not self._is_spoken_of(note.text):
+        if note.kind == "ruled" and not self._heard.is_spoken_of(note.text):
             return Struck(text="", complaints=(NOT_RULED,), parts=(note.text,))
-        struck = strike_unsupported(note.text, self._grounds_at[end], status=note.section == "status", cited=cited)
+        struck = strike_unsupported(note.text, grounds, status=note.section == "status", cited=cited)
         if note.kind == "ruled" and struck.complaints:
             # What is left of a ruling forbids or asks for more than the whole did.
             return Struck(text="", complaints=struck.complaints[:1], parts=(note.text,))
         return struck
 
+    def _faults_besides(self, text: str, note: Note) -> list[str]:
+        """What a sentence or clause of a note wrongly says of the user, or of what is committed at the end."""
+        saved = note.section == "status" and _RULINGS.told_saved.search(text) and self._uncommitted
+        return [*self._heard.faults(text), *([f"It says that all is committed. {self._uncommitted}"] if saved else [])]
+
+    @cached_property
+    def _uncommitted(self) -> str:
+        """What was changed and not committed, as far as the messages show."""
+        shown = shown_state(state_lines(steps(self.job.evidence)))
+        return next((line.text for line in shown if line.text.startswith(SINCE_COMMIT)), "")
+
     @cached_property
     def _never_failed(self) -> list[LastOutcome]:
         """The commands that only ever passed, whenever a note says that they failed."""
         return [each for each in last_outcomes(self.job.evidence) if not (each.failed or each.otherwise)]
-
-    def _is_spoken_of(self, ruling: str) -> bool:
-        """Whether any clause of a ruling has words of an exchange with the user; also if they can't be compared."""
-        if not self._exchanges or language_of_sentence(ruling) != self._users_language:
-            return True
-        for clause in _CLAUSE.split(ruling):
-            words = set(terms(clause)) - _LABELS
-            if words and max(len(words & said) for said in self._exchanges) >= RULED_SHARE * len(words):
-                return True
-        return False
-
-    @cached_property
-    def _exchanges(self) -> list[set[str]]:
-        """The words of each exchange with the user, of earlier requests, and of earlier notes."""
-        known = (line.text for _, line in (*self.job.before, *self.job.taken))
-        told = [*_exchanges(self.job.evidence), *_spoken_texts(self.job.asked), *known]
-        return [set(terms(text)) for text in told if text]
-
-    @cached_property
-    def _users_language(self) -> str:
-        said = [message for message in (*self.job.evidence, *self.job.asked) if message.role == "user"]
-        return language_of_sentence(" ".join(_spoken_texts(said)))
 
     def _foreign_language(self, answer: Sequence[Located]) -> str:
         """A complaint about notes that are not in the agent's language; empty if they are."""

@@ -379,6 +379,8 @@ class Grounds:
         self._asked, self._notes = tuple(asked), tuple(notes)
         self.outcomes = outcomes
         self.voice = voice
+        self.besides: Callable[[str], list[str]] = lambda _: []
+        """Further faults of a sentence or a clause."""
         self.shown = SourceIndex([*source_texts(messages), *self._asked, *self._notes])
 
     def cited_sources(self, cited: Iterable[Message]) -> SourceIndex | None:
@@ -546,7 +548,7 @@ def _clause_faults(text: str, grounds: Grounds) -> list[str]:
         faults = style_faults(text, FORM, grounds.mentions)
     else:
         faults = voice_faults(text, grounds.voice, grounds.mentions)
-    return [*faults, verdict] if verdict else faults
+    return [*faults, *([verdict] if verdict else []), *grounds.besides(text)]
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -290,6 +290,14 @@ class Rulings(Topic, frozen=True, kw_only=True):
     points: Patterns = UNDOTTED  # Anywhere: a word that points at one thing
     for_now: Patterns = UNDOTTED  # Anywhere: it concerns only the present moment
     negates: Patterns = WORDS  # Anywhere: negation
+    # In a note: the user forbids, wants, or confirmed something
+    told_ban: Patterns = WORDS
+    told_wish: Patterns = WORDS
+    told_yes: Patterns = WORDS
+    told_saved: Patterns = WORDS  # In a note: all that was changed is committed
+    keeps: Patterns = WORDS  # Anywhere in a user's sentence: something stays
+    removes: Patterns = WORDS  # Anywhere: something is removed or replaced
+    agrees: Patterns = Patterns(r"(?:^|[.!?,;\n]\s*){}\b")  # Anywhere a clause begins: it agrees, or praises
     any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits
     # Before a word that could be a verb, but isn't one there
     before_names: Patterns = Patterns(r"\b{}\s+(?P<name>[^\W\d_]{3,})\b")
