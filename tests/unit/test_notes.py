@@ -488,11 +488,11 @@ async def test_notes_are_chosen_by_their_worth_whatever_their_length() -> None:
     ("note", "pinned"),
     [
         ('ruled 5: The user: "never push the flags to main before the tests pass".', False),
-        ("ruled 5: The user wants no push of the flags to main before the tests pass.", False),
+        ("ruled 5: The user wants no push of the flags to main before the tests pass.", True),
         ("ruled 5: The user wants to push the flags to main before the tests pass.", True),
     ],
 )
-async def test_a_rule_is_not_said_twice_where_a_note_tells_it(note: str, pinned: bool) -> None:
+async def test_a_rule_is_not_said_twice_where_a_note_quotes_it(note: str, pinned: bool) -> None:
     async with running() as session:
         await session.append(user("From now on, never push the flags to main before the tests pass."))
         await session.append(said("I won't."))

@@ -419,3 +419,30 @@ def test_a_constraint_that_sets_another_figure_takes_the_place_of_the_earlier_on
     ]
     bans = ["Never touch port 8080.", "Never touch port 9090."]
     assert stands(*bans) == bans
+
+
+@pytest.mark.parametrize(
+    ("text", "pins"),
+    [
+        ("For the nightly report NOT at start, ONLY once somebody opens it.", ["For the nightly report NOT at start"]),
+        ("We don't want it in the public build, yeah?", ["We don't want it in the public build"]),
+        ("I wrote a helper that joins the paths, don't join them by hand.", ["I wrote a helper that joins the paths"]),
+        (
+            "Answer in this form:\n```\nid: text\n```\nNever put two ids on one line.",
+            ["Never put two ids on one line."],
+        ),
+        ("I think this is the slowest one and most work, let's leave it", []),
+    ],
+)
+def test_emphasis_and_bans_bind_and_what_only_points_at_the_agents_words_does_not(text: str, pins: list[str]) -> None:
+    assert [pin[: len(told)] for pin, told in zip(found(text), pins, strict=True)] == pins
+
+
+def test_a_pasted_screen_with_an_earlier_rule_is_no_second_pin_and_is_let_go_of_with_it() -> None:
+    rule = "keep all the colours of the report that we have"
+    first, _, pasted, after = said(f"Please {rule}.", "Thanks.", f"it looks wrong:\n v * ok - {rule}\n v other", "ok")
+    pins = [*find_pins(first), *find_pins(pasted)]
+    assert len(pins) == 2
+    assert [line.text for line in valid_pins(pins, [])] == [f"Please {rule}."]
+    released = Line(text=f"Please {rule}.", weight=BY_HAND, position=after.position, sources=())
+    assert valid_pins(pins, [released]) == []

@@ -20,8 +20,6 @@ from ireneo.context.allot import (
 )
 from ireneo.context.shorten import FittedMessage, divide_room, fit, without_thinking
 from ireneo.errors import BadInput
-from ireneo.language.files import topic
-from ireneo.language.topics import Rulings
 from ireneo.log.message import (
     MESSAGE_TOKENS,
     PINS_TAG,
@@ -74,8 +72,6 @@ from ireneo.summaries.summary import (
 from ireneo.summaries.tell_code import RemovedCode, name_changes, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
-
-_RULINGS = topic(Rulings)
 
 NOTES_TOKENS = 14
 """The cost of the line that a format adds if a block must be in the user's role."""
@@ -581,9 +577,8 @@ HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 SETTLED = f"{PINS_TAG} No open thread any more, since:"
 
 
-TOLD_SHARE, QUOTED_SHARE = 0.5, 0.3
-"""A note covers a pin of the same message if it contains the first share of the pin's words, and quotes the second
-share or contains a negation if the pin does."""
+QUOTED_SHARE = 0.5
+"""A note covers a pin of the same message if it quotes this share of the pin's words: a paraphrase never does."""
 _QUOTED = lazy_re(r"“(?P<curly>[^“”]{4,1000})”|\"(?P<straight>[^\"\n]{4,1000})\"")
 
 
@@ -597,7 +592,7 @@ def pin_block(
 ) -> ContextItem | None:
     """Show the active pins of `items` and those by hand, without those that the shown texts `said` contain.
 
-    Pins that one of a model's `notes` covers are left out too, except those by hand. If `room` is too small for all,
+    Pins that one of a model's `notes` quotes are left out too, except those by hand. If `room` is too small for all,
     the strongest are shown, and the number of the others; `spare` tokens may be used whatever their strength.
     """
     pins, lifts = constraints(items, in_story=options.policy.story is not None)
@@ -626,12 +621,8 @@ def pin_block(
 
 def _covers_pin(note: Line, pin: Line) -> bool:
     words = terms(pin.text)
-    if set(pin.sources).isdisjoint(note.sources) or len(words & terms(note.text)) < TOLD_SHARE * len(words):
-        return False
     quoted = terms(" ".join(found["curly"] or found["straight"] for found in _QUOTED.finditer(note.text)))
-    if len(words & quoted) >= QUOTED_SHARE * len(words):
-        return True
-    return not _RULINGS.negates.search(pin.text) or _RULINGS.negates.search(note.text) is not None
+    return not set(pin.sources).isdisjoint(note.sources) and len(words & quoted) >= QUOTED_SHARE * len(words)
 
 
 def note_item(annotation: Annotation, count: Count) -> ContextItem | None:

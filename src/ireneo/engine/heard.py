@@ -112,10 +112,11 @@ class Heard:
         return [said.about(words) for said, share in zip(self._said, shares, strict=True) if share >= least]
 
     def _is_confirmed(self, confirmed: str) -> bool:
-        """Whether the user agreed to something with these words; to anything, if there is hardly any."""
+        """Whether the user said these words without a denial, or agreed to them; to anything if there is hardly any."""
         words = _content(confirmed)
         least = AGREED_SHARE * len(words) if len(words) > 1 else 0
-        return any(len(words & around) >= least for around in self._agreements)
+        said = [each.words for each in self._said if not each.about(words)[1]] if least else []
+        return any(len(words & around) >= least for around in (*self._agreements, *said))
 
     @cached_property
     def _agreements(self) -> list[set[str]]:

@@ -301,7 +301,7 @@ def _hidden_spans(text: str, *, all_own: bool) -> list[tuple[int, int]]:
 
 def _drop_announced(lines: list[_Line]) -> None:
     """Mark as pasted: lines that are announced as somebody else's words, and the parts of bug reports."""
-    announced = document = listed = False
+    announced = document = listed = shown = False
     section = 0
     for number, line in enumerate(lines):
         if line.kind == "blank":
@@ -320,6 +320,11 @@ def _drop_announced(lines: list[_Line]) -> None:
         listed = listed and not ended
         if announced and not document and opens and not line.item and (ended or _OWN.search(line.text)):
             announced = False
+        if announced and line.kind == "hidden":
+            # What was announced is the block between fences or tags.
+            shown, listed = True, False
+            continue
+        announced, shown = announced and not shown, False
         if announced or section:
             line.kind = "paste"
         elif line.kind == "own":

@@ -188,6 +188,10 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     """How strongly the words of a sentence bind; 0 for not at all."""
     # "Don't push, ok?" asks nothing.
     sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
+    plain = _RULINGS.tags.sub(".", sentence)
+    if plain != sentence and any(_SAYS.forbid.match(_without_lead(clause)) for clause in _CLAUSE.split(plain)):
+        # "We don't want that, right?" only asks whether it was understood.
+        sentence = plain
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _SAYS.asks_not.match(_without_lead(sentence)):
         # "Can we not commit the drafts?" is not a question.
@@ -250,7 +254,10 @@ def _thought_strength(thought: str, said: OwnSentence, *, told: bool) -> float:
             continue
         if number and (said.personal or _SAYS.never.match(_without_lead(clause))):
             base = max(
-                base, 0.0 if told and not _OWN_WORDS.persons.match(clause) else _clause_strength(_without_lead(clause))
+                base,
+                0.0
+                if told and not (_OWN_WORDS.persons.match(clause) or (said.personal and _SAYS.forbid.match(clause)))
+                else _clause_strength(_without_lead(clause)),
             )
         told = told or _has_subject(clause)
     if not said.personal:
@@ -329,9 +336,12 @@ def in_context(said: OwnSentence) -> str:
 
 def refers_back(said: OwnSentence) -> bool:
     """Whether a sentence refers to something named before it."""
-    words = said.text.split()
-    opening = words[: OPENING if said.near else OPENING // 2]
-    return len(words) <= FRAGMENT or _SAYS.points_back.search(_without_lead(" ".join(opening))) is not None
+    return len(said.text.split()) <= FRAGMENT or _points_back(said)
+
+
+def _points_back(said: OwnSentence) -> bool:
+    opening = said.text.split()[: OPENING if said.near else OPENING // 2]
+    return _SAYS.points_back.search(_without_lead(" ".join(opening))) is not None
 
 
 def _find_binding_clause(sentence: str) -> str:
@@ -357,6 +367,8 @@ LIFTED = f"{PINS_TAG} Lifted, and holds no longer:"
 """The heading of what was released by hand."""
 KNOWN_TEXTS = 256
 """How many texts have their pins and lifts cached."""
+COPIED = 6
+"""A pin that ends with an earlier one, which has at least this many words, is a copy of it."""
 MAX_PINS = 160
 """The maximum number of pins of one record, the strongest: some 3,000 tokens."""
 
@@ -414,7 +426,7 @@ def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], .
     own = list(own_words(without_recalled(text), all_own=system))
     strengths = [judge(said, system=system).strength for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
-        if strength and (system or not (_is_numbered_choice(said.text) or _SAYS.frees.search(said.text))):
+        if strength and (system or not (_is_unclear(said, strength) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
             behind = None if behind and _SAYS.limited.search(behind.text) else behind
             out.setdefault(_with_continuation(said, behind), strength)
@@ -422,6 +434,16 @@ def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], .
     texts = list(out)
     within = {text for text, following in pairwise(texts) if text in following}
     return tuple((text, strength) for text, strength in out.items() if text not in within)
+
+
+def _is_unclear(said: OwnSentence, strength: float) -> bool:
+    """Whether a sentence means nothing without what the agent said before it; a ban at least warns."""
+    alone = said.with_before == said.text == said.with_list and not _RULINGS.negates.search(said.text)
+    if not alone or strength >= STRONG or not _points_back(said):
+        return _is_numbered_choice(said.text)
+    # "Make it faster, but keep the API stable": what binds says itself what it is about.
+    bare = map(_without_lead, _CLAUSE.split(said.text))
+    return not any(_clause_strength(clause) and not _SAYS.points_back.search(clause) for clause in bare)
 
 
 def _is_numbered_choice(text: str) -> bool:
@@ -492,7 +514,17 @@ def valid_pins(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
     out: dict[str, Line] = {}
     lifting = _LiftMatcher(lifts)
     valued: dict[frozenset[str], str] = {}
+    ends: dict[str, str] = {}
     for pin in sorted(pins, key=lambda line: line.position):
+        words = pin.text.rstrip(".! ").split()
+        end = ends.setdefault(" ".join(words[-COPIED:]), pin.text)
+        if (
+            len(words) > COPIED
+            and not pin.subject
+            and pin.text.rstrip(".! ").endswith(_without_lead(end).rstrip(".! "))
+        ):
+            # A pasted screen or log, or "I said that …", holds it once more: it stands and falls with the first.
+            pin = replace(pin, text=end)
         if not lifting.lifts(pin):
             name = " ".join(pin.text.lower().split()).rstrip(".!")
             if setting := _setting(pin.text):
