@@ -92,7 +92,7 @@ THIS_TASK = (
     "Yes, let's use one table for both.",
     "ok, we go with sqlite then",
     "I'd rather have one command for both.",
-    "Drop the cache idea.",
+    "Scrap the cache idea.",
     "Forget about the mobile version for now.",
     "We don't need the wizard any more.",
     "no need to keep the old endpoint",
@@ -270,9 +270,9 @@ def test_steps_questions_and_reports_bind_nothing(sentence: str) -> None:
 
 
 def test_an_item_of_a_list_of_tasks_binds_nothing_by_its_form() -> None:
-    listed = "I want you to do the following:\n- drop the loader\n- rename the pages"
+    listed = "I want you to do the following:\n- scrap the loader\n- rename the pages"
     assert not any(judge(each).strength for each in own_words(listed))
-    assert judge(next(own_words("Drop the loader."))).strength > 0
+    assert judge(next(own_words("Scrap the loader."))).strength > 0
 
 
 def test_a_short_text_is_its_writers_own_though_it_names_nobody() -> None:

@@ -301,7 +301,7 @@ def _hidden_spans(text: str, *, all_own: bool) -> list[tuple[int, int]]:
 
 def _drop_announced(lines: list[_Line]) -> None:
     """Mark as pasted: lines that are announced as somebody else's words, and the parts of bug reports."""
-    announced = document = listed = shown = False
+    announced = document = listed = False
     section = 0
     for number, line in enumerate(lines):
         if line.kind == "blank":
@@ -320,17 +320,15 @@ def _drop_announced(lines: list[_Line]) -> None:
         listed = listed and not ended
         if announced and not document and opens and not line.item and (ended or _OWN.search(line.text)):
             announced = False
-        if announced and line.kind == "hidden":
-            # What was announced is the block between fences or tags.
-            shown, listed = True, False
-            continue
-        announced, shown = announced and not shown, False
         if announced or section:
             line.kind = "paste"
         elif line.kind == "own":
             below = _SAYS.announced_below.search(line.text, max(len(line.text.rstrip()) - _AT_END, 0)) is not None
             document = document or below  # Everything after it is pasted.
-            announced = below or bool(line.text.rstrip().endswith(":") and _SAYS.announces.search(line.text))
+            announces = line.text.rstrip().endswith(":") and _SAYS.announces.search(line.text) is not None
+            following = _next_line(lines, line)
+            # A block between fences or tags is all that is announced.
+            announced = below or (announces and (following is None or following.kind != "hidden"))
             listed = announced and not below and _introduces_list(lines, line)
 
 
@@ -357,8 +355,12 @@ def _asks_for_steps(lead: str) -> bool:
     return lead.endswith(":") and bool(_SAYS.steps.search(lead))
 
 
+def _next_line(lines: list[_Line], line: _Line) -> _Line | None:
+    return next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
+
+
 def _introduces_list(lines: list[_Line], line: _Line) -> bool:
-    following = next((each for each in lines[line.number + 1 : line.number + 3] if each.kind != "blank"), None)
+    following = _next_line(lines, line)
     if following is None or following.kind != "own" or not following.item:
         return False
     return line.text.endswith(":") or (following.number == line.number + 1 and line.text[-1:].isalpha())

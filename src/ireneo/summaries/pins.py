@@ -189,9 +189,10 @@ def binding_strength(said: OwnSentence, *, system: bool = False) -> float:
     # "Don't push, ok?" asks nothing.
     sentence = _SAYS.consents.sub(".", QUOTED.sub("X", said.text[:LONGEST]))
     plain = _RULINGS.tags.sub(".", sentence)
-    if plain != sentence and any(_SAYS.forbid.match(_without_lead(clause)) for clause in _CLAUSE.split(plain)):
+    if plain != sentence and _RULINGS.negates.search(plain):
         # "We don't want that, right?" only asks whether it was understood.
-        sentence = plain
+        forbids = any(_SAYS.forbid.match(_without_lead(clause)) for clause in _CLAUSE.split(plain))
+        sentence = plain if forbids else sentence
     leads_nowhere = sentence.endswith(":") and said.with_list == said.text
     if said.personal and _SAYS.asks_not.match(_without_lead(sentence)):
         # "Can we not commit the drafts?" is not a question.
