@@ -38,7 +38,7 @@ _APPROVED = lazy_re(r"\s*(?:The )?[Uu]ser has (?:approved|answered)\b")
 _QUOTED = lazy_re(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 
 
-class _Said(Struct, frozen=True, gc=False):
+class _UserSentence(Struct, frozen=True, gc=False):
     """A sentence of a user."""
 
     words: frozenset[str]
@@ -133,7 +133,7 @@ class Heard:
         return out
 
     @cached_property
-    def _said(self) -> list[_Said]:
+    def _said(self) -> list[_UserSentence]:
         spoken = (
             each for each in (*self._asked, *self._messages) if each.role != "user" or each.draft.origin == "spoken"
         )
@@ -184,8 +184,8 @@ def _exchanges(messages: Iterable[Message]) -> Iterator[str]:
     yield heard
 
 
-def _read_sentence(text: str) -> _Said:
-    return _Said(
+def _read_sentence(text: str) -> _UserSentence:
+    return _UserSentence(
         words=frozenset(terms(text)),
         names=frozenset(artifacts(text)),
         clauses=tuple(
