@@ -439,8 +439,8 @@ def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], .
 
 def _is_unclear(said: OwnSentence, strength: float) -> bool:
     """Whether a sentence means nothing without what the agent said before it; a ban at least warns."""
-    alone = said.with_before == said.text == said.with_list and not _RULINGS.negates.search(said.text)
-    if not alone or strength >= STRONG or not _points_back(said):
+    names = _RULINGS.negates.search(said.text) or QUOTED.search(said.text)
+    if names or not said.with_before == said.text == said.with_list or strength >= STRONG or not _points_back(said):
         return _is_numbered_choice(said.text)
     # "Make it faster, but keep the API stable": what binds says itself what it is about.
     bare = map(_without_lead, _CLAUSE.split(said.text))
