@@ -342,17 +342,17 @@ def test_a_brief_holds_the_ruling_on_what_its_goal_is_about(tmp_path: Path) -> N
         assert ruling not in run("brief", "--project", "kestrel", "--goal", goal, cwd=tmp_path).stdout
 
 
-def test_what_only_the_guard_tells_is_counted_listed_and_told_to_a_goal_that_names_it(tmp_path: Path) -> None:
+def test_what_is_told_only_where_it_applies_is_counted_listed_and_told_to_a_goal_that_names_it(tmp_path: Path) -> None:
     db = tmp_path / "memory.db"
     lost = Ran("cat mast/sails.py", "cat: mast/sails.py: No such file or directory", failed=True)
     log = claude_log("harbour-1", [lost, Ran("ls mast", "sail.py"), Ran("cat mast/sail.py", "jib = 1")])
     (tmp_path / "one.jsonl").write_text(log, encoding="utf-8")
     *_, counted, next_step = run("learn", "one.jsonl", cwd=tmp_path, db=db).stdout.splitlines()
-    assert counted.startswith("  0 new lessons and 1 trap that only the guard tells → ")
-    assert "with --all also what only the guard tells" in next_step
+    assert counted.startswith("  0 new lessons and 1 told only where they apply → ")
+    assert "with --all also those" in next_step
     assert lessons_of(db) == []
-    assert "1 lesson is told only by the guard, before the call" in run("lessons", db=db).stdout
-    assert " · guard only\n" in run("lessons", "--all", db=db).stdout
+    assert "1 lesson is told only where it applies" in run("lessons", db=db).stdout
+    assert " · told where it applies\n" in run("lessons", "--all", db=db).stdout
     (only,) = lessons_of(db, "--all")
     assert "`mast/sails.py`" in only["lesson"]
     asked = ("brief", "--project", only["project"], "--goal")

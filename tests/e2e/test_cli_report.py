@@ -177,17 +177,17 @@ def test_what_the_page_tells_follows_from_the_store(tmp_path: Path) -> None:
     assert "make: tide table not found" not in out.read_text(encoding="utf-8")
 
 
-def test_what_only_the_guard_tells_has_a_section_of_its_own() -> None:
+def test_what_is_told_only_where_it_applies_has_a_section_of_its_own() -> None:
     shown = material(runs=2, lessons=2)
     told, trap = shown.lessons
     guarded = replace(shown, lessons=[told, replace(trap, lesson="`make moon` floods", guard_only=True)])
     said = read(page(guarded)).said
     places = [
-        said.rindex(each) for each in ("What only the guard tells", "make moon floods", "Failures that came back")
+        said.rindex(each) for each in ("Told only where it applies", "make moon floods", "Failures that came back")
     ]
     assert places == sorted(places)
     assert "<b>1</b><span>lesson</span>" in page(guarded)
-    assert "What only the guard tells" not in read(page(shown)).said
+    assert "Told only where it applies" not in read(page(shown)).said
 
 
 def test_an_empty_store_makes_a_page_that_says_so(tmp_path: Path) -> None:

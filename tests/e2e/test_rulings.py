@@ -21,14 +21,14 @@ SAID = [
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
-def lessons_of(tmp_path: Path, logs: list[str], *, turned: bool = False) -> list[dict[str, object]]:
+def lessons_of(tmp_path: Path, logs: list[str], *more: str, turned: bool = False) -> list[dict[str, object]]:
     """The lessons that these sessions teach, learned one after the other."""
     place = tmp_path / ("turned.db" if turned else "told.db")
     for number, log in enumerate(reversed(logs) if turned else logs):
         path = tmp_path / f"{turned}{number}.jsonl"
         path.write_text(log, encoding="utf-8")
         run("learn", str(path), "--db", str(place), cwd=tmp_path)
-    shown = json.loads(run("lessons", "--db", str(place), "--json", cwd=tmp_path).stdout)
+    shown = json.loads(run("lessons", "--db", str(place), "--json", *more, cwd=tmp_path).stdout)
     return list(shown["lessons"] if isinstance(shown, dict) else shown)
 
 
@@ -47,6 +47,23 @@ def test_a_ruling_that_a_later_session_takes_back_is_told_no_more(tmp_path: Path
     assert [each["lesson"] for each in lessons_of(tmp_path, [rule])] == ["Never push without asking me."]
     for turned in (False, True):
         assert lessons_of(tmp_path, [rule, lifted], turned=turned) == []
+
+
+def test_what_was_said_once_and_may_be_of_its_task_is_kept_for_a_review_and_told_once_it_is_said_again(
+    tmp_path: Path,
+) -> None:
+    rule = "I think we should never draw the buoys on harbour pages."
+    once, again = claude_log("one", WORK, then=rule), claude_log("two", WORK, day=3, then=f"As I said: {rule}")
+    assert lessons_of(tmp_path, [once]) == []
+    (kept,) = lessons_of(tmp_path, [once], "--all")
+    assert (kept["lesson"], kept["standing"]) == (rule, "said once, in February 2026")
+    place = ("--db", str(tmp_path / "told.db"))
+    assert str(kept["id"]) in run("review", "--json", *place, cwd=tmp_path).stdout
+    goal = ("brief", "--project", str(kept["project"]), "--goal", "Draw the buoys of the harbour")
+    assert rule.rstrip(".") not in run(*goal, *place, cwd=tmp_path).stdout
+    (told,) = lessons_of(tmp_path, [once, again])
+    assert told["seen"] == 2
+    assert rule.rstrip(".") in run(*goal, *place, cwd=tmp_path).stdout
 
 
 def test_a_ruling_gives_way_to_its_contrary_of_a_later_session(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.unit.lesson_runs import NOW, observed
 from tests.unit.test_lessons import learned
 
-from ireneo.engine.brief import MOST_GENERAL, MOST_OF_WORK, MOST_SHARING, opening_lessons
+from ireneo.engine.brief import MOST_GENERAL, MOST_OF_WORK, opening_lessons
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation, Trigger
 from ireneo.log.message import MessageId
@@ -168,10 +168,10 @@ def test_a_ruling_about_what_all_work_includes_is_told_to_any_goal() -> None:
     assert len(told(GOALS["new"], several)) == MOST_OF_WORK
 
 
-def test_a_ruling_that_shares_a_word_with_the_goal_is_told_however_common_the_word_is() -> None:
+def test_a_ruling_that_only_shares_a_word_of_all_rulings_with_the_goal_is_not_told() -> None:
     berths = [a_ruling(f"Never let a berth of pilot {name} lie dry.", "one") for name in "abcdefgh"]
-    assert len(told("Paint a berth", berths)) == MOST_SHARING
-    assert told("Paint the quay", berths) == []
+    assert told("Paint a berth", berths) == []
+    assert told("Paint a berth", berths[:1]) == [berths[0][0].text]
 
 
 @pytest.mark.parametrize("goal", ["run the linter", "Lint what I changed", "Is the linter happy with the crane?"])
@@ -185,6 +185,12 @@ def test_what_is_run_before_work_is_done_is_told_for_any_goal() -> None:
     text = "Before it is done, run `make lint` too, not only `make test`."
     checked = lesson("<passes> make test make lint", text, "one", "two")
     assert told("Paint the quay", [checked, *TRAPS]) == [text]
+
+
+def test_what_is_known_of_a_file_is_told_to_a_goal_that_names_it() -> None:
+    noted = lesson("log: brake", "`src/crane.py`: “lift() drops the load” (the log's own summary)", "one")
+    assert told("Change what crane.py prints", [noted]) == [noted[0].text]
+    assert told("Change what winch.py prints", [noted]) == []
 
 
 def test_a_verb_behind_an_article_is_a_name() -> None:

@@ -240,6 +240,17 @@ def test_facts_of_a_project() -> None:
     assert not [cue for cue in observations(a_run(run("bin/test", "ok"), project="")) if "<command" in cue]
 
 
+def test_what_passed_before_the_end_of_a_chain_is_a_fact_too() -> None:
+    seen = observations(
+        a_run(run("just fmt && just lint && just test", "ok"), run("just fmt && just lint | tail -3", "ok"))
+    )
+    held = {cue: each[0].held for cue, each in seen.items() if "<command" in cue}
+    assert held["ledger <command:formatter> just fmt"] == held["ledger <command:linter> just lint"] == 2
+    assert held["ledger <command:tests> just test"] == 1
+    failed = observations(a_run(run("just fmt && just lint", "error: 3 faults", failed=True)))
+    assert "ledger <command:formatter> just fmt" not in failed
+
+
 def test_the_environment_in_which_tests_run_is_a_fact() -> None:
     seen = observations(a_run(run("cd rows && conda run -n ledger-3 pytest -q rows", "ok"), run("uv run pytest", "ok")))
     texts = {each[0].text for cue, each in seen.items() if "<command:tests>" in cue}

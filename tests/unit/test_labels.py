@@ -110,6 +110,12 @@ def test_what_a_log_sums_up_of_its_run_becomes_lessons_in_its_words(place: dict[
         await memory.learn()
         # What code does and what went wrong once is remembered, and not listed.
         assert await memory.lessons() == []
+        for tool, named in (("Read", "src/crane.py"), ("Bash", "sed -n 1,40p src/crane.py")):
+            known = await memory.check(tool, {"command": named} if tool == "Bash" else {"file_path": named})
+            assert known is not None
+            assert known.remark
+            assert known.text.startswith("known: `src/crane.py`: “lift() drops the load where the brake is not set”")
+        assert await memory.check("Read", {"file_path": "src/winch.py"}) is None
         return sorted((each.category, each.lesson) for each in await memory.lessons(guarded=True))
 
     told = asyncio.run(work())

@@ -11,7 +11,7 @@ from tests.unit.lesson_runs import NOW, TRAP, observed
 from ireneo.lessons.lessons import (
     applies,
     best_worded,
-    cost_of,
+    cost_per_run,
     expected_cost,
     is_worth_a_lesson,
     lesson_drafts,
@@ -147,19 +147,6 @@ def test_lessons_of_one_project_stay_with_it() -> None:
 
 def test_what_is_past_and_what_is_elsewhere_costs_less() -> None:
     new, old, other = observed(days=1), observed(days=300), observed(days=1, project="atlas")
-    assert cost_of([new]) == cost_of([old])
+    assert cost_per_run(new) == cost_per_run(old)
     assert expected_cost([new], NOW, ["ledger"]) > 4 * expected_cost([old], NOW, ["ledger"])
     assert expected_cost([other], NOW, ["ledger"]) * 4 == expected_cost([new], NOW, ["ledger"])
-
-
-def test_words_of_one_project_are_not_told_to_others() -> None:
-    own = "When `pytest` fails with “No module named pytest”, run `make deps` first."
-    bare = "When `pytest` fails with “No module named pytest”, run `pip install` first."
-    here = [observed(text=own, session=name) for name in ("a", "b")]
-    there = observed(text=bare, session="c", project="till")
-    assert lesson_drafts(here, None, NOW).drafts[0].text == own
-    assert lesson_drafts([*here, there], None, NOW).drafts[0].text == bare
-    known = learned(here)
-    assert lesson_drafts([*here, there], known, NOW).words == bare
-    too = replace(there, text=own)
-    assert lesson_drafts([*here, too], known, NOW).words == ""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from tests.golden.material import run
 from tests.unit.lesson_runs import a_run, no_pytest, observations
-from tests.unit.test_lessons import learned
 
-from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson, told_together
+from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson
 from ireneo.lessons.run import Observation
 from ireneo.log.message import Draft
-from ireneo.memories.record import Record
 
 OK = "12 passed"
 USAGE = "unknown flag: --stat\n\nUsage: gh pr diff [flags]\n  --name-only  Display only names"
@@ -59,23 +56,3 @@ def test_a_file_with_another_ending_is_left_to_the_guard() -> None:
     assert is_obvious(way_out(lost, found, runs=1))
     named = run("cat .ship.yml", "No such file: .ship.yml. Did you mean .ship.yaml?", failed=True)
     assert not [each for each in observations(a_run(named, found)).values() if each[0].text]
-
-
-def taught() -> tuple[Record, Record]:
-    """How the project runs its tests, as a fact and as what a missing runner is got over by."""
-    seen = observations(*(a_run(no_pytest(), session=name) for name in ("one", "two")))
-    fact = next(learned(each) for cue, each in seen.items() if "<command:" in cue)
-    remedy = learned(seen["pytest ⇒ <any> → use:bin/test"])
-    assert fact is not None
-    assert remedy is not None
-    return fact, remedy
-
-
-def test_how_a_project_is_tested_is_told_once() -> None:
-    fact, remedy = taught()
-    other = replace(remedy, evidence=tuple(replace(piece, session="three") for piece in remedy.evidence[:1]))
-    (only,) = told_together([remedy, fact])
-    assert only.id == fact.id
-    (both,) = told_together([other, fact])
-    assert set(both.sessions) == {*fact.sessions, "three"}
-    assert told_together([remedy]) == [remedy]

@@ -112,6 +112,7 @@ def test_a_file_that_is_not_there_is_told_before_the_folder_around_it() -> None:
         ("Read", {"file_path": ".rowslint.yml"}, True),
         ("Bash", {"command": "rowslint -c .rowslint.yml"}, True),
         ("Write", {"file_path": ".rowslint.yml", "content": "version: 2"}, False),
+        ("Write", {"command": ".rowslint.yml"}, False),
         ("Bash", {"command": "touch .rowslint.yml"}, False),
         ("Read", {"file_path": "sub/other/.rowslint.yml"}, False),
     ],

@@ -29,7 +29,12 @@ SHOWN = {
     "trap": observed(2, cue="make tide ⇒ no moon table → first:make moon", text=TRAP, tokens=9_000),
     "fact": replace(
         observed(2, cue="ledger <command:tests> make tide", category="factual", text=FACT, tokens=9_000),
-        conditions={"subject": "ledger", "attribute": "the tests: make tide", "value": "make tide"},
+        conditions={
+            "subject": "ledger",
+            "attribute": "the tests: make tide",
+            "value": "make tide",
+            "proven": "yes",
+        },
     ),
     "ruling": observed(
         2, cue="<ruling> follow-up issue linear project troy", category="procedural", text=RULING, tokens=9_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec.structs import replace
 from tests.golden.material import run, said, step, user
@@ -9,7 +11,7 @@ from tests.unit.lesson_runs import a_run
 from tests.unit.test_lessons import learned
 
 from ireneo.lessons.guard import SessionSoFar, Trap, advice
-from ireneo.lessons.lessons import is_worth_a_lesson
+from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson
 from ireneo.lessons.rulings import (
     are_opposed,
     forbids,
@@ -36,6 +38,11 @@ def ruled(*drafts: list[Draft]) -> list[Observation]:
 
 def texts(*drafts: list[Draft]) -> list[str]:
     return [each.text for each in ruled(*drafts)]
+
+
+def is_told(seen: Sequence[Observation]) -> bool:
+    """Whether a lesson is told, and not only kept for a review and other runs that say it."""
+    return is_worth_a_lesson(seen) and not is_obvious(seen)
 
 
 def refused(command: str, words: str = "") -> list[Draft]:
@@ -102,14 +109,14 @@ def test_what_asks_or_answers_is_told_once_it_was_said_in_two_runs(words: str) -
         for one in rulings(a_run(user(f"Mend row {name}."), WORK, user(words), session=name))
     ]
     assert len(seen) == 2
-    assert is_worth_a_lesson(seen)
-    assert not is_worth_a_lesson(seen[:1])
+    assert is_told(seen)
+    assert not is_told(seen[:1])
 
 
 def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
     opened = user("Add a flag to the exporter. It should write rows only, not totals. Never push without asking me.")
     heard = rulings(a_run(opened, WORK))
-    assert [each.text for each in heard if is_worth_a_lesson([each])] == ["Never push without asking me."]
+    assert [each.text for each in heard if is_told([each])] == ["Never push without asking me."]
 
 
 @pytest.mark.parametrize(
@@ -125,10 +132,11 @@ def test_what_asks_for_the_task_rules_only_what_goes_beyond_it() -> None:
         ("Add the ledger page. Do not write any code yet.", ""),
         ("Add the ledger page. When working with rows, I need to see the totals.", ""),
         ("Look at the parser. Use the code in rows.py.", ""),
+        ("Add the ledger page. I think we should never show the totals.", ""),
     ],
 )
 def test_a_request_may_rule_on_how_all_work_is_done(request_: str, ruled: str) -> None:
-    told = [each.text for each in rulings(a_run(user(request_), WORK)) if is_worth_a_lesson([each])]
+    told = [each.text for each in rulings(a_run(user(request_), WORK)) if is_told([each])]
     assert told == ([ruled] if ruled else [])
 
 
@@ -169,7 +177,7 @@ def test_two_words_with_a_stroke_are_no_path_unless_they_are_not_to_be_changed()
 def test_a_list_of_work_below_a_request_is_no_list_of_rules() -> None:
     listed = user("Add these to the exporter:\n- Keep the totals.\n- Names of columns should be singular.")
     heard = ruled(said("I have changed the reader."), listed)
-    assert not [each for each in heard if is_worth_a_lesson([each])]
+    assert not [each for each in heard if is_told([each])]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +325,7 @@ def test_words_that_are_announced_as_pasted_below_are_not_the_users() -> None:
 )
 def test_prompts_transcripts_and_outputs_are_nobodys_rulings(words: str) -> None:
     heard = rulings(a_run(TASK, WORK, said("I have changed the reader."), user(words)))
-    assert not [each for each in heard if is_worth_a_lesson([each])]
+    assert not [each for each in heard if is_told([each])]
 
 
 ALLOWED = "Always commit the lock file together with the manifest."

@@ -35,15 +35,15 @@ from ireneo.lessons.lessons import (
     applies,
     cues_to_read,
     expected_cost,
-    is_obvious,
     projects_of,
     seen_counts,
     success_rate,
-    told_together,
+    told_and_kept,
 )
 from ireneo.lessons.relevance import RELATED, Goal, content_of
 from ireneo.lessons.rulings import generality_rank, is_about_all_work
-from ireneo.lessons.run import Observation, is_ruling
+from ireneo.lessons.run import Observation, Trigger, is_ruling
+from ireneo.lessons.told_failures import remarks
 from ireneo.log.calls import entered_text, quote_instructions
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
@@ -81,8 +81,6 @@ MOST_GENERAL = 3
 """How many rulings of several runs are shown whatever the goal is."""
 MOST_OF_WORK = 3
 """How many rulings about all work, such as its commits, are shown whatever the goal is."""
-MOST_SHARING = 4
-"""How many rulings are shown that only share common words with the goal."""
 MOST_CONCERNING = 12
 """How many lessons are shown for one goal."""
 MOST_RUNS = 300
@@ -104,7 +102,6 @@ def opening_lessons(
     that `cues_to_read` returns for the lessons.
     """
     lines: list[BriefLine] = []
-    sharing: list[tuple[BriefLine, int]] = []
     applying = [each for each in records if each.holds and each.cue and applies(projects_of(each), here)]
     checks = [each for each in applying if each.cue.startswith(PASSES)]  # All work ends with them.
     always = {each.id for each in (*general_rulings(applying), *checks)}
@@ -115,26 +112,17 @@ def opening_lessons(
             continue
         own = [each for each in seen if each.cue == record.cue]
         concerns = 1.0 if goal is None or record.id in always else _relevance(goal, record, own)
-        # A user's rulings are few, and a missed one is what users complain about.
-        shares = goal is not None and concerns < RELATED and is_ruling(record.cue) and goal.shares_word(record.text)
-        if goal is not None and concerns < RELATED and not shares:
+        if concerns < RELATED:
             continue
-        cost = expected_cost(own, now, here) * max(concerns, RELATED * shares)
+        cost = expected_cost(own, now, here) * concerns
         if not KINDS[record.kind].costs_each_time:
             cost *= share
         if is_ruling(record.cue):
             # What was said once may concern its task only: without a goal that it concerns it comes last.
-            first = len(record.sessions) > 1 or is_confirmed_by_user(record) or (goal is not None and not shares)
+            first = len(record.sessions) > 1 or is_confirmed_by_user(record) or goal is not None
             cost = cost + A_RULING if first else generality_rank(record.text)
-        line = BriefLine(
-            id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=seen_counts(seen).in_words
-        )
-        if shares:
-            sharing.append((line, len(record.sessions)))
-        else:
-            lines.append(line)
-    sharing.sort(key=lambda each: (-each[1], -each[0].score, each[0].id))
-    lines += [line for line, _ in sharing[:MOST_SHARING]]
+        why = seen_counts(seen).in_words
+        lines.append(BriefLine(id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=why))
     lines.sort(key=lambda each: (-each.score, each.id))
     return lines if goal is None else lines[:MOST_CONCERNING]
 
@@ -154,7 +142,7 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
 
 
 def _relevance(goal: Goal, record: Record, own: Sequence[Observation]) -> float:
-    if _names_trigger(goal, own):
+    if _names_call(goal, record, own):
         return 1.0
     content = content_of(record.text)
     concerns = goal.relevance(content)
@@ -271,24 +259,19 @@ def _opening_lessons(scope: Scope, cue: BriefCue, now: datetime) -> list[BriefLi
     # A lesson of one project does not apply to another, however well it reads.
     records = scope.visible([each for each in listed if each.cue and applies(projects_of(each), here)])
     observed = observations_by_cue(tx, space, (name for each in records for name in cues_to_read(each.cue)))
-    met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in records}
-    told = [
-        each
-        for each in records
-        if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
-    ]
+    told, kept = told_and_kept(records, observed)
     goal = None
     if cue.goal.strip():
         runs = [each for each in tx.runs.list(space, MOST_RUNS) if each.project in here]
         goal = Goal(cue.goal, runs, [content_of(each.text) for each in told])
-        # Lessons that normally only the guard shows are shown if the goal names the file or the call itself.
-        beside = [each for each in records if each not in told]
-        told += [each for each in beside if _names_trigger(goal, observed.get(each.cue, ()))]
-    return opening_lessons(told_together(told), observed, now, here, goal)
+        told += [each for each in kept if _names_call(goal, each, observed.get(each.cue, ()))]
+    return opening_lessons(told, observed, now, here, goal)
 
 
-def _names_trigger(goal: Goal, own: Sequence[Observation]) -> bool:
-    return any(each.trigger is not None and goal.names_call(each.trigger) for each in own)
+def _names_call(goal: Goal, record: Record, own: Sequence[Observation]) -> bool:
+    """Whether a goal names the call that a lesson warns of, or the file or program that it is about."""
+    about = [Trigger(command=each.command, path=each.path) for each in remarks(record, ())]
+    return any(map(goal.names_call, [*about, *(each.trigger for each in own if each.trigger is not None)]))
 
 
 def _procedures(search: BriefSearch, task_type: str) -> list[BriefCandidate]:

@@ -18,10 +18,10 @@ from ireneo.lessons.guard import (
     advice,
     shown_lesson_ids,
 )
-from ireneo.lessons.lessons import cues_to_read, known_traps, program_cues, projects_of
+from ireneo.lessons.lessons import cues_to_read, known_traps, program_cues, projects_of, told_and_kept
 from ireneo.lessons.repositories import REPOSITORY, united_projects
 from ireneo.lessons.run import Observation, is_ruling
-from ireneo.lessons.told_failures import reported_traps
+from ireneo.lessons.told_failures import remarks, reported_traps
 from ireneo.log.message import Message, Result, chain
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.record import Record, supporting
@@ -61,6 +61,9 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     records = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     cues = (cue for each in records for cue in cues_to_read(each.cue))
     observed = observations_by_cue(tx, space, cues, MOST_OBSERVED)
+    # What a user said once, perhaps of the task at hand only, is no rule to warn of.
+    _, kept = told_and_kept(records, observed)
+    records = [each for each in records if not is_ruling(each.cue) or each not in kept]
     beside = program_cues(one for seen in observed.values() for one in seen)
     index = known_traps(records, observed | observations_by_cue(tx, space, beside, MOST_OBSERVED))
     united = repositories(tx, space)
@@ -71,6 +74,8 @@ def compile_traps(tx: Transaction, space: str) -> TrapIndex:
     told = [each for each in told if each.command.startswith(heard.get(each.lesson, each.command))]
     replaced = {each.lesson for each in told}
     traps = [*(each for each in traps if each.lesson not in replaced), *told, *_reported_traps(tx, space)]
+    warned = {each.lesson for each in traps}
+    traps += [one for each in records if each.id not in warned for one in remarks(each, projects_of(each))]
     traps = [replace(each, projects=_with_same_repository(each.projects, united)) for each in traps]
     return replace(index, traps=tuple(traps), projects=_with_same_repository(index.projects, united))
 

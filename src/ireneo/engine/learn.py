@@ -44,7 +44,6 @@ from ireneo.lessons.relevance import says_the_same
 from ireneo.lessons.rulings import observations_against, related_rulings
 from ireneo.lessons.run import (
     LEARNER,
-    LOGGED,
     MODEL,
     RULING,
     DiaryEntry,
@@ -134,13 +133,8 @@ def mark_file(
     tx.ledger.mark(space, file)
 
 
-MOST_NEW = 5
-"""How many lessons that only one run shows are made at most: those that would have saved most. Lessons of several
-runs, and rulings, are not limited, so that the order in which runs are learned from makes no difference."""
-
-
 def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
-    """Make or reinforce the lessons of the claims that a stored run observed."""
+    """Make or reinforce the lessons of the claims that a stored run observed; those only kept are not returned."""
     shown = tuple(dict.fromkeys(each.cue for each in observations))
     if not shown:
         return []
@@ -149,25 +143,18 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
     # Most claims are statistics without a lesson: their observations are not read.
     observed = observations_by_cue(tx, space, (cue for cue in shown if cue in worded or cue in known))
     judged = _reviewed_lessons(tx, space) if worded - known.keys() else []
-    old: list[MemoryDraft] = []
-    new: list[tuple[float, list[MemoryDraft]]] = []
+    drafts: list[MemoryDraft] = []
     for cue, seen in observed.items():
         drawn = lesson_drafts(seen, known.get(cue), now)
-        if cue in known:
-            old += drawn.drafts
-            if drawn.words:
-                tx.memories.put(space, [replace(known[cue], text=drawn.words)])
-        elif drawn.drafts and any(says_the_same(cue, drawn.drafts[0].text, each) for each in judged):
+        if drawn.words:
+            tx.memories.put(space, [replace(known[cue], text=drawn.words)])
+        if cue not in known and drawn.drafts and any(says_the_same(cue, drawn.drafts[0].text, each) for each in judged):
             continue  # The user dropped or kept the same lesson in other words.
-        elif is_ruling(cue) or len({each.session for each in seen if each.held}) > 1:
-            old += drawn.drafts
-        elif cue.startswith((MODEL, LOGGED)):
-            old += drawn.drafts  # A model was asked for few, and gave the most valuable ones.
-        elif drawn.drafts:
-            new.append((0.0 if is_obvious(seen) else drawn.worth, list(drawn.drafts)))
-    new.sort(key=lambda each: (-each[0], each[1][0].cue))
-    settled = settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
-    return [*settled, *settle_drafts(tx, space, _contrary_evidence(tx, space, _rulings_about(tx, space, shown), now))]
+        drafts += drawn.drafts
+    settled = settle_drafts(tx, space, sorted(drafts, key=lambda each: not is_ruling(each.cue)))
+    settled += settle_drafts(tx, space, _contrary_evidence(tx, space, _rulings_about(tx, space, shown), now))
+    kept = {cue for cue, seen in observed.items() if is_ruling(cue) and is_obvious(seen)}
+    return [each for each in settled if each.record.cue not in kept]
 
 
 def _rulings_about(tx: Transaction, space: str, cues: Iterable[str]) -> list[str]:

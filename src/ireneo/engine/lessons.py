@@ -27,11 +27,11 @@ from ireneo.lessons.lessons import (
     SeenCounts,
     best_worded,
     cues_to_read,
-    is_obvious,
     projects_of,
     seen_counts,
     success_rate,
     supporting_quotes,
+    told_and_kept,
     told_together,
 )
 from ireneo.lessons.observe import ASKED, ENDS_IN, GOT_OVER, REFUSED
@@ -108,7 +108,7 @@ class Lesson(ShortRepr, frozen=True, kw_only=True):
     """The cost of the lesson's failures so far, in tokens."""
     seconds: float = 0.0
     guard_only: bool = False
-    """Whether only the guard shows the lesson: it is visible in time elsewhere, or was seen too seldom to be listed."""
+    """Whether it is told only where it applies: it is visible in time elsewhere, or was seen or said too seldom."""
     state: State = "active"
     """``retired`` if the lesson is no longer true."""
     against: tuple[str, ...] = ()
@@ -134,27 +134,25 @@ def lessons(
 ) -> list[Lesson]:
     """The valid lessons: those of several runs first, and rulings first among these (see `Memory.lessons`)."""
     opened = open_projects(tx, space, None if project is None else project_named(project))
-    kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
-    wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
-    listed = [without_words_of_others(each, opened) for each in tx.memories.list(space, wanted)]
+    wanted = MemoryFilter(states=states, lessons=True, archived=False)
+    found = [each for each in tx.memories.list(space, wanted) if category in (None, _category(each))]
+    listed = [without_words_of_others(each, opened) for each in found]
     records = [each for each in listed if each.state == "active" or objections(each)]
     observed = observations_by_cue(tx, space, (cue for each in records for cue in cues_to_read(each.cue)))
     mine = [each for each in records if is_visible_project(opened, projects_of(each))]
     met = {each.id: [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())] for each in mine}
-    told = [
-        each for each in mine if is_confirmed_by_user(each) or not is_obvious(observed.get(each.cue, ()), met[each.id])
-    ]
-    chosen = told_together([each for each in told if each.state == "active"])
+    chosen, kept = told_and_kept([each for each in mine if each.state == "active"], observed)
+    beside = {each.id for each in kept}
     chosen += [each for each in mine if each.state != "active"]
-    beside = {each.id for each in mine if each.state == "active"} - {each.id for each in told}
-    chosen += [each for each in mine if guarded and each.id in beside]
+    chosen += kept if guarded else []
     far = {
         each.id: generality_rank(each.text) if is_ruling(each.cue) else success_rate(met[each.id]) for each in chosen
     }
-    # A lesson from one run may only concern its task; one from several runs doesn't.
+    # A lesson from one run may only concern its task; one from several runs doesn't. What is only kept comes last.
     once = {each.id: len(each.sessions) < TWICE and not is_confirmed_by_user(each) for each in chosen}
-    chosen.sort(key=lambda each: (once[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
+    late = {each.id: once[each.id] + (each.id in beside) for each in chosen}
+    chosen.sort(key=lambda each: (late[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
     passages = _QuoteCache(tx, space, resources.derived_cleaning())
     listed_so = [
         _make_lesson(
@@ -163,6 +161,11 @@ def lessons(
         for each in chosen
     ]
     return [replace(each, guard_only=each.id in beside) for each in listed_so]
+
+
+def _category(record: Record) -> Category:
+    """What kind of lesson it is: to run a check before work is done is no failure."""
+    return "procedural" if record.cue.startswith(PASSES) else CATEGORY[record.kind]
 
 
 def _seen_counts(record: Record, observed: Sequence[Observation]) -> SeenCounts:
@@ -185,7 +188,7 @@ def _make_lesson(
         task_type=record.task_type,
         lesson=record.text,
         cue=record.cue,
-        category=CATEGORY[record.kind],
+        category=_category(record),
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
         standing=standing.in_words,
         seen=standing.runs,
@@ -226,9 +229,10 @@ def as_shown(
     opened = open_projects(tx, space, None if project is None else project_named(project))
     listed = tx.memories.list(space, MemoryFilter(states=("active",), lessons=True, archived=False))
     mine = [without_words_of_others(each, opened) for each in listed if is_visible_project(opened, projects_of(each))]
-    shown = next((each for each in told_together(mine) if each.id == record.id), record)
-    observed = observations_by_cue(tx, space, cues_to_read(shown.cue))
-    standing = _seen_counts(shown, [each for seen in observed.values() for each in seen])
+    observed = observations_by_cue(tx, space, (cue for each in mine for cue in cues_to_read(each.cue)))
+    told, kept = told_and_kept(mine, observed)
+    shown = next((each for each in (*told, *kept) if each.id == record.id), record)
+    standing = _seen_counts(shown, [each for cue in cues_to_read(shown.cue) for each in observed.get(cue, ())])
     passages = _QuoteCache(tx, space, resources.derived_cleaning())
     return shown, standing.in_words, _cited_passages(passages, shown)
 

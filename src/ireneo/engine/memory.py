@@ -387,7 +387,7 @@ class Memory:
         """Return the lessons that hold: rulings first, then by the number of runs that showed them.
 
         With `project` only its own, general ones and, if the space has no other project, those without one; with
-        `disputed` also those retired by an objection, and with `guarded` those that only `check` shows.
+        `disputed` also those retired by an objection, and with `guarded` those told only where they apply.
         """
         listed = partial(listing.lessons, project=project, category=category, disputed=disputed, guarded=guarded)
         return await self._store.read(listed, self._resources, self.space)

@@ -176,12 +176,12 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
     return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
 
-GUARDED_TITLE = "What only the guard tells"
+GUARDED_TITLE = "Told only where it applies"
 
 
 def render_guarded(traps: Sequence[Lesson]) -> str:
-    """Render the lessons that are only shown before a call; nothing if there are none."""
-    note = "Warnings before a call that needs them: elsewhere they are read in time, or were seen too seldom."
+    """Render the lessons that are only told where they apply; nothing if there are none."""
+    note = "Told before a call that needs them: elsewhere they are read in time, or were seen or said too seldom."
     return section(GUARDED_TITLE, f"<div class='list'>{''.join(map(_lesson, traps))}</div>", note) if traps else ""
 
 
@@ -225,7 +225,7 @@ class ReportMaterial(Struct, frozen=True, kw_only=True):
     made: datetime
     runs: Sequence[LearnedRun]
     lessons: Sequence[Lesson]
-    """All lessons, with those that only the guard shows."""
+    """All lessons, with those that are told only where they apply."""
     claims: Sequence[ClaimTotals]
 
 

@@ -13,6 +13,7 @@ from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.language.files import topic
 from ireneo.language.topics import Explaining
 from ireneo.language.words import terms
+from ireneo.lessons.commands import read_command
 from ireneo.lessons.faults import TIMED_OUT, WITHOUT_A_WORD, is_timed_out
 from ireneo.lessons.observe import MOST_SOURCES, UNKNOWN, cited_sources, cue_part, is_supported
 from ireneo.lessons.run import LOGGED, Category, NotedSort, NotedWords, Observation, Trigger
@@ -226,10 +227,10 @@ def is_check(command: str) -> bool:
 def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
     """How a project is checked, if that isn't obvious: by its own script or task, or through another program."""
     used: dict[tuple[str, str], list[TriedCall]] = {}
-    for each in run:
-        shown = each.shown.rsplit(" ", 1)[-1] if "/" in each.shown else each.shown  # However the script was started.
+    for each, name in ((call, passed) for call in run if call.shell for passed in _passed(call)):
+        shown = name.rsplit(" ", 1)[-1] if "/" in name else name  # However the script was started.
         serves = next((what for what, pattern in _SERVES if pattern.search(shown)), "")
-        if not each.shell or not serves:
+        if not serves:
             continue
         if "/" in shown:
             own = shown if _SCRIPT.fullmatch(shown.rsplit("/", 1)[-1]) else ""
@@ -243,6 +244,13 @@ def _check_commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable
         what = _PURPOSES.get(serves, serves)
         said = f"This project runs its {what} with `{shown}`."
         yield fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}: {shown}", shown))
+
+
+def _passed(each: TriedCall) -> Iterable[str]:
+    """The program of a call; of a chain that worked also those that passed before it."""
+    read = read_command(each.command_line)
+    chain = (read.steps[at] for at in read.deciding) if each.worked else ()
+    return dict.fromkeys((each.shown, *(step.shown for step in chain)))
 
 
 def fact(

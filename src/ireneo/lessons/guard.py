@@ -40,6 +40,8 @@ class Trap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it is a rule that a user set."""
     remembered: bool = False
     """Whether somebody reported it, and no run showed it."""
+    remark: bool = False
+    """Whether it only says what is known of the file or program, and nothing fails."""
     seen: str = ""
     """How often it was seen, in words."""
     runs: int = 1
@@ -137,10 +139,14 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it is a rule of the user's, not an experience."""
     remembered: bool = False
     """Whether somebody reported it, and no run showed it."""
+    remark: bool = False
+    """Whether it only says what is known of the file or program, and nothing fails."""
 
     @property
     def text(self) -> str:
         """In two lines: the failure and what to do instead; the reason, and the runs that showed it."""
+        if self.remark:
+            return f"known: {self.trap}\n{self.seen}"
         because = f"why: “{self.why}” · {self.seen}" if self.why else self.seen
         instead = "" if self.way_out == HEED else "instead: "
         return f"trap: {self.trap}; {instead}{self.way_out}\n{because}"
@@ -151,6 +157,8 @@ class GuardAdvice(ShortRepr, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.text} · {TOLD[self.remembered]}{self.lesson}"
 
 
+MOST_BESIDE = 2
+"""How many more remarks on a file are shown with the first."""
 TOLD = ("lesson ", "memory ")
 """In a transcript, these precede the id of a lesson or memory whose advice was given in that session."""
 _TOLD = lazy_re(rf"\b(?:{'|'.join(TOLD)})(m_\w+)")
@@ -183,12 +191,19 @@ def advice(
     telling = [each for each in met if not _is_known(each, past, so_far)]
     # Users' rules first, then what runs showed, then the most specific traps, then the most often seen.
     telling.sort(
-        key=lambda each: (not each.ruling, each.remembered, -_specificity(each), -each.runs, each.last, each.lesson)
+        key=lambda each: (
+            *(each.remark, not each.ruling, each.remembered),
+            *(-_specificity(each), -each.runs, each.last, each.lesson),
+        )
     )
     if not telling:
         return None
-    shown = {name: getattr(telling[0], name) for name in GuardAdvice.__struct_fields__ if name != "trap"}
-    return GuardAdvice(trap=telling[0].said, **shown)
+    first, *others = telling
+    said = first.said
+    if first.remark:
+        said = f"`{first.path or first.command}`: {'; '.join((said, *(each.said for each in others[:MOST_BESIDE])))}"
+    shown = {name: getattr(first, name) for name in GuardAdvice.__struct_fields__ if name != "trap"}
+    return GuardAdvice(trap=said, **shown)
 
 
 def _applies(trap: Trap, project: str | None) -> bool:
@@ -321,6 +336,8 @@ def split_flags(text: str) -> tuple[str, ...]:
 def _matches_trap(trap: Trap, call: _ParsedCall) -> bool:
     if (trap.tool and trap.tool != call.tool) or not trap.needle or trap.needle not in call.text:
         return False
+    if trap.given == MISSING and call.tool.lower() in _CREATING:
+        return False
     if _contains_any(trap.unless, call) or any(
         _has_flag(trap, each, one) for each in trap.unless for one in call.programs
     ):
@@ -363,7 +380,7 @@ def _is_trap_call(trap: Trap, piece: _ProgramCall) -> bool:
         _contains_sequence(split_flags(words), piece.words) or _has_flag(trap, words, piece) for words in trap.words
     ):
         return False
-    if trap.given == MISSING and (piece.program or piece.names[0].lower()) in _CREATING:
+    if trap.given == MISSING and piece.program in _CREATING:
         return False
     if trap.given not in ("", MISSING, *piece.several):
         return False

@@ -24,7 +24,6 @@ from ireneo.lessons.observe import (
     PLACE,
     REFUSED,
     UNKNOWN,
-    cue_part,
     describe_claim,
     is_statistic,
     occasion_of,
@@ -159,9 +158,6 @@ def age_weight(at: datetime | None, now: datetime) -> float:
 
 
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
-COSTLY_TOKENS = 6_000
-COSTLY_SECONDS = 240.0
-"""The minimum cost of a fact that was seen only once and is shown nevertheless."""
 TOKENS_A_SECOND = 50.0
 """The number of tokens that cost as much as a second of waiting: about as many are read and written in that time."""
 A_FAILURE_TOKENS = 1_000.0
@@ -175,8 +171,6 @@ ASKED_AGAIN = 4
 AGAIN = 5
 """How many runs must meet a failure whose message already says what to do, before it is shown in advance."""
 
-_OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
-"""Names that only one project has: its commands, its files."""
 _OF_A_FACT = ("subject", "attribute", "value")
 _OF_ITS_EVIDENCE = (*_OF_A_FACT, HEARD_AS, IN_SIGHT, PROVEN)
 _COMMAND = " <command:"
@@ -184,11 +178,9 @@ _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-
 
 
 class LessonDrafts(Struct, frozen=True, kw_only=True):
-    """The drafts of one claim's lesson, and its worth compared to others."""
+    """The drafts of one claim's lesson."""
 
     drafts: tuple[MemoryDraft, ...] = ()
-    worth: float = 0.0
-    """Its cost so far, in tokens, which it may save."""
     words: str = ""
     """A better text for the known lesson, if a run has since shown what to do; otherwise empty."""
 
@@ -219,7 +211,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         if (against := not each.held and firm and each.broke >= TWICE and not is_ruling(each.cue)) or each.held
         if (each.session, against) not in have
     ]
-    return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=text if better else "")
+    return LessonDrafts(drafts=tuple(pieces), words=text if better else "")
 
 
 def withdrawals(record: Record, observations: Sequence[Observation], now: datetime) -> list[MemoryDraft]:
@@ -242,9 +234,7 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     observations = without_copies(observations)
     best = best_worded(observations)
     if best is not None and is_ruling(best.cue):
-        # Whatever it cost.
-        often = sum(bool(each.held) for each in observations) >= TWICE
-        return often or best.cue.startswith(MODEL) or stands_alone(best.text)
+        return True
     if best is None or _ACCIDENT.search(best.text):
         return False
     held, vain = sum(each.held for each in observations), sum(each.vain for each in observations)
@@ -265,7 +255,7 @@ def is_worth_a_lesson(observations: Sequence[Observation]) -> bool:
     if best.category == "factual":
         # The next run will look for the file under the same wrong name; a task is in the runner's own list.
         enough = THRICE if _COMMAND in best.cue and "/" not in best.conditions.get("value", "") else TWICE
-        return _is_other_file_ending(best) or proven or bool(best.why) or runs >= enough or _is_costly(observations)
+        return _is_other_file_ending(best) or proven or bool(best.why) or runs >= enough
     return runs >= TWICE or proven or best.cue.startswith(PASSES)
 
 
@@ -279,11 +269,6 @@ def _is_explained(seen: Observation) -> bool:
     )
 
 
-def _is_costly(observations: Sequence[Observation]) -> bool:
-    tokens, seconds = sum(each.tokens for each in observations), sum(each.seconds for each in observations)
-    return tokens >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-
-
 def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] = ()) -> bool:
     """Whether a lesson only says what one sees anyway when it is needed: in the failure itself, or next to the file.
 
@@ -295,6 +280,9 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
         return False
     if best.cue.startswith(LOGGED) and len(held) >= TWICE:
         return False
+    if is_ruling(best.cue):
+        # Words that don't stand alone may be about the task at hand: kept until another run says them.
+        return not (best.cue.startswith(MODEL) or stands_alone(best.text) or len(without_copies(held)) >= TWICE)
     if any(IN_SIGHT in each.conditions for each in held):
         # A message that many runs met was read too late by all of them.
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
@@ -308,11 +296,6 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
 
 def _is_other_file_ending(seen: Observation) -> bool:
     return seen.category == "factual" and seen.trigger is not None and "/" not in (seen.trigger.path or "/")
-
-
-def cost_of(observations: Sequence[Observation]) -> float:
-    """The cost of a claim in all runs, in tokens; time is converted."""
-    return sum(cost_per_run(each) for each in observations)
 
 
 def cost_per_run(seen: Observation) -> float:
@@ -351,11 +334,9 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
     often: dict[str, int] = {}
     for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
-    several = len({each.project for each in observations if each.held}) > 1
     return min(
         worded,
         key=lambda each: (
-            several and is_project_specific(each, worded),
             not each.why,
             -often[each.text],
             _age(each),
@@ -366,39 +347,31 @@ def best_worded(observations: Sequence[Observation]) -> Observation | None:
     )
 
 
-def is_project_specific(seen: Observation, worded: Sequence[Observation]) -> bool:
-    """Whether its text names a command or file that only its project has, as far as `worded` shows."""
-    same = {each.project for each in worded if each.text == seen.text}
-    return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
-
-
 def told_together(records: Sequence[Record]) -> list[Record]:
     """The lessons as they are shown: those that say the same, or complete each other, are one with all evidence."""
-    return _merge_checkouts(_merge_remedies_into_facts(merge_rulings(_merge_checks(records))))
+    return _merge_checkouts(merge_rulings(_merge_checks(records)))
 
 
-def _merge_remedies_into_facts(records: Sequence[Record]) -> list[Record]:
-    """Merge remedies into the fact that says the same about a command of the project.
+def told_and_kept(
+    records: Sequence[Record], observed: Mapping[str, Sequence[Observation]]
+) -> tuple[list[Record], list[Record]]:
+    """The lessons as they are told, and those that are only kept: shown where a goal or a call concerns them.
 
-    “When `pytest` fails, use `bin/test`” says the same as “This project runs its tests with `bin/test`”, which gets the
-    evidence of both. A remedy that the user kept is not merged.
+    `observed` must contain the observations of the cues that `cues_to_read` returns for the lessons.
     """
-    facts = {each.value: each for each in records if _COMMAND in each.cue}
-    told: dict[str, list[Record]] = {}
-    for each in records:
-        fact = next(
-            (fact for name, fact in facts.items() if each.cue.endswith(f"{GOT_OVER}use:{cue_part(name)}")), None
+    kept = {
+        each.id
+        for each in records
+        if not is_confirmed_by_user(each)
+        and is_obvious(
+            observed.get(each.cue, ()), [one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())]
         )
-        if (
-            fact is not None
-            and not is_confirmed_by_user(each)
-            and projects_of(each)
-            and projects_of(each) <= projects_of(fact)
-        ):
-            told.setdefault(fact.id, []).append(each)
-    gone = {each.id for group in told.values() for each in group}
-    out = [each for each in records if each.id not in gone]
-    return [_with_evidence(each, told[each.id]) if each.id in told else each for each in out]
+    }
+    together = told_together([each for each in records if each.id not in kept or is_ruling(each.cue)])
+    # What was said once is told as soon as another run says it, in whatever words.
+    once = [each for each in together if each.id in kept and len(each.sessions) < TWICE]
+    others = [each for each in records if each.id in kept and not is_ruling(each.cue)]
+    return [each for each in together if each not in once], [*once, *others]
 
 
 ASKED_CHECKS = f"{ASKED}checks"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-VERSION = 10
+VERSION = 11
 """The version of how traps are compiled and stored; those of another version are compiled again."""
 
 

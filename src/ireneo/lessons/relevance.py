@@ -59,10 +59,10 @@ class Goal:
     def names_call(self, trigger: Trigger) -> bool:
         """Whether the goal names the calls of a trap as they are typed: by its command, or else its path."""
         path = trigger.path.rstrip("/")
-        beside = (*trigger.words, *((path,) if path else ()))
-        # A path of a single word may be an ordinary word.
+        # A path of a single word may be an ordinary word; a file is named without its folders.
+        names = path and (path, *([file] if "." in (file := path.rsplit("/", 1)[-1]) else []))
         called = self._has_command(trigger.command) if trigger.command else "/" in path or "." in path
-        return called and all(map(self._has_word, beside))
+        return called and all(map(self._has_word, trigger.words)) and (not names or any(map(self._has_word, names)))
 
     def _has_command(self, command: str) -> bool:
         if " " in command:
@@ -76,10 +76,6 @@ class Goal:
     def shares_specific_word(self, lesson: str) -> bool:
         """Whether the goal and the text of a lesson share a specific word other than a verb, a common subject."""
         return any(map(self._is_specific, _subjects(self._text) & _subjects(lesson)))
-
-    def shares_word(self, lesson: str) -> bool:
-        """Whether they share any word other than a verb, however many lessons have it."""
-        return not _subjects(self._text).isdisjoint(_subjects(lesson))
 
     def relevance(self, lesson: Content) -> float:
         """How much a lesson concerns the goal by its words, from 0 to 1."""

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from ireneo.language.files import any_of, topic
-from ireneo.language.topics import Constraints, Rulings, Wishes
+from ireneo.language.topics import Constraints, Instructions, Rulings, Wishes
 from ireneo.language.words import common_words
 from ireneo.lessons.observe import MOST_SOURCES
 from ireneo.lessons.run import HEARD_AS, MODEL, RULING, Observation, Trigger, is_ruling
@@ -155,10 +155,11 @@ def is_about_all_work(ruling: str) -> bool:
 def stands_alone(ruling: str) -> bool:
     """Whether a ruling that one run shows is told.
 
-    It points at nothing, neither asks nor answers, and bans, states a custom, chooses a tool, binds strongly, or is
-    about what all work includes.
+    It points at nothing, neither asks, supposes nor answers, and bans, states a custom, chooses a tool, binds strongly,
+    or is about what all work includes.
     """
-    if _SAYS.points.search(ruling) or topic(Wishes).accepted.match(ruling) or ruling.endswith("?"):
+    unsure = ruling.endswith("?") or topic(Instructions).supposes.search(ruling)
+    if unsure or _SAYS.points.search(ruling) or topic(Wishes).accepted.match(ruling):
         return False
     formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or is_about_all_work(ruling)
     return bool(formed) or max(map(binding_strength, own_words(ruling)), default=0.0) >= STRONG

@@ -288,7 +288,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
         return (*self.attempted, *self.worked, *self.failed, *pattern)
 
 
-LEARNER = "31"
+LEARNER = "32"
 """The version of the rules of learning: after a change all runs are learned from again."""
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.grounding.claims import claims
 from ireneo.language.files import topic
 from ireneo.language.topics import Warned, Words
 from ireneo.lessons.guard import EVERYTHING, HEED, Trap
 from ireneo.lessons.lessons import as_advice_part
 from ireneo.lessons.naming import program_name, programs
-from ireneo.lessons.run import is_ruling
+from ireneo.lessons.run import LOGGED, MODEL, is_ruling
 from ireneo.lessons.told_calls import (
     BRACKETS,
     EVERY_FILE,
@@ -115,6 +116,22 @@ def reported_traps(record: Record, projects: Iterable[str]) -> list[Trap]:
     return [each for each in (_make_trap(one, record, here) for one in told if pieces) if each.needle]
 
 
+def remarks(record: Record, projects: Iterable[str]) -> list[Trap]:
+    """What a lesson of a log's own summary, or of a model, says of a file that it names: advice before a call on it.
+
+    What went wrong with a program is said before a call of the program.
+    """
+    if not record.cue.startswith((LOGGED, MODEL)) or not record.holds or objections(record):
+        return []
+    said = one_line(record.text)
+    path = next((each.text for each in claims(said) if each.kind == "path"), "")
+    calls = named_calls([said]) if record.kind == "failure" and not path else ()
+    command = next((each.call.command for each in calls if each.how != "alone" or is_program(each.call.command)), "")
+    about = ReportedFailure(said=said.removeprefix(f"`{path}`: "), path=path, command=command)
+    trap = _make_trap(about, record, tuple(sorted({each for each in projects if each})))
+    return [replace(trap, remark=True, remembered=False, way_out="")] if trap.needle else []
+
+
 _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
 """The guard adds that word itself."""
 
@@ -122,7 +139,7 @@ _INSTEAD = lazy_re(r",?\s(?:instead|stattdessen)$", re.I)
 def _make_trap(told: ReportedFailure, record: Record, projects: tuple[str, ...]) -> Trap:
     pieces = supporting(record)
     times, dated = len(pieces), [each.when for each in pieces if each.when is not None]
-    verb = "said" if is_ruling(record.cue) else "remembered"
+    verb = "said" if is_ruling(record.cue) else "seen" if record.cue else "remembered"
     often = verb if times == 1 else f"{verb} {times:,} times; last"
     last = max(dated, default=None)
     return Trap(

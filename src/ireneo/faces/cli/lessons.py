@@ -81,7 +81,7 @@ class LearningTally(LogTally, kw_only=True):
     listed: int = 0
     """New lessons that `ireneo lessons` lists."""
     guarded: int = 0
-    """New lessons that only the guard shows, before a call."""
+    """New lessons that are told only where they apply, such as before a call."""
     joined: int = 0
     """New lessons that are shown as one with another lesson that says the same."""
     spoken_to: int = 0
@@ -141,7 +141,7 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
         yield f"{counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{told}"
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
-        traps = f" and {counted(tally.guarded, 'trap')} that only the guard tells" if tally.guarded else ""
+        traps = f" and {tally.guarded:,} told only where they apply" if tally.guarded else ""
         joined = f" ({tally.joined:,} more joined to another that says the same)" if tally.joined else ""
         yield f"{counted(tally.listed, 'new lesson')}{joined}{traps}{again} → {shown(path)}"
     yield from secret_lines(tally.redacted, tally.unredacted)
@@ -155,7 +155,7 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     if not tally.sessions:
         yield "nothing new to learn from"
     elif tally.new:
-        every = " (with --all also what only the guard tells)" if tally.guarded else ""
+        every = " (with --all also those)" if tally.guarded else ""
         yield f"`ireneo lessons` shows them{every}, `ireneo report` draws a page"
     elif not tally.spoken_to:
         yield "no lesson here: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
@@ -310,7 +310,7 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
     all_projects: Annotated[bool, flag("--all-projects", "Those of all projects.")] = False
     kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
     all: Annotated[
-        bool, flag("--all -a", "Also those that only the guard tells, before the call, and those that were dropped.")
+        bool, flag("--all -a", "Also those that are told only where they apply, and those that were dropped.")
     ] = False
 
 
@@ -530,8 +530,7 @@ def report(
 ) -> Answer | None:
     """Draw what runs taught as one HTML page.
 
-    The lessons with their evidence, what only the guard tells, failures that came back, and the runs. The page needs
-    no network.
+    The lessons with their evidence, failures that came back, and the runs. The page needs no network.
     """
     if as_json and str(out) == STDIN:
         raise BadInput("With --json the page needs a file of its own; name one with --out.")

@@ -80,7 +80,9 @@ def review(
             became = {True: "is no longer shown", False: "stays"}
             lines = [f"{short(each.id)} {became[each.state == 'retired']}: {one_line(each.text)}" for each in done]
             return Answer(answers, lines)
-        found = said_once(memory.lessons(project=project, disputed=all_))
+        listed = memory.lessons(project=project, disputed=all_, guarded=True)
+        # What a user said once comes last: it may be a rule.
+        found = said_once([each for each in listed if each.is_ruling or not each.guard_only])
         unseen = [each for each in found if all_ or not each.reviewed]
         if not as_json:
             _ask_all(memory, counts, unseen)

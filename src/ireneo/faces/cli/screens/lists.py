@@ -322,14 +322,14 @@ def show_lessons(
 ) -> None:
     """Show lessons by the project that gets them; last come those of several, all or no projects.
 
-    `chosen` says that other lessons may exist besides those that were asked for; `more` is how many only the guard
-    shows, and `beyond` how many belong to other projects. `none` says that the folder's project has none of its own.
+    `chosen` says that other lessons may exist besides those that were asked for; `more` is how many are told only where
+    they apply, `beyond` how many belong to other projects. `none` says that the folder's project has none of its own.
     """
     screen = console()
     if none:
         write(screen, f"{MARGIN}{none}")
-    are, them = ("is", "it") if more == 1 else ("are", "them")
-    beside = f"{are} told only by the guard, before the call: `ireneo lessons --all` shows {them}."
+    it, them = ("is told only where it applies", "it") if more == 1 else ("are told only where they apply", "them")
+    beside = f"{it}: `ireneo lessons --all` shows {them}."
     if not lessons and more:
         write(screen, f"{MARGIN}{counted(more, 'lesson')} {beside}")
         return
@@ -365,7 +365,7 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known.append(f" · {lesson.standing}" if lesson.standing else "")
     known.append(f" · {short(lesson.id)}", style="dim")
     known.append(f" · {_STANDS[lesson.reviewed]}" if lesson.reviewed else "", style="dim")
-    known.append(" · guard only" if lesson.guard_only else "", style="dim")
+    known.append(" · told where it applies" if lesson.guard_only else "", style="dim")
     known.append("" if lesson.state == "active" or lesson.reviewed else " · no longer active", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, 110) - len(INDENT), NARROWEST)
