@@ -192,3 +192,8 @@ def test_a_habit_that_ended_gives_way(tmp_path: Path, said: str, later: str) -> 
 def test_what_is_left_of_two_has_no_number(tmp_path: Path) -> None:
     held = held_after(tmp_path, "Lina hat zwei Hamster, sie heißen Max und Moritz.", "Moritz ist leider gestorben.")
     assert any("Lina hat … Hamster, sie heißen Max“" in each.text for each in held)
+
+
+def test_somebody_elses_dog_is_not_the_users(tmp_path: Path) -> None:
+    held = held_after(tmp_path, "I share a flat with Levke and her dog. The dog is called Graf.")
+    assert not [each for each in held if each.attribute == "pet"]

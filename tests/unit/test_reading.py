@@ -183,6 +183,7 @@ async def test_what_is_over_is_so_from_the_day_that_it_names() -> None:
         ("Mit einszweiundsiebzig bin ich die Kleinste.", about("Vera ist 1,72 m groß.")),
         ("Zum Siebzigsten meiner Tante backe ich.", about("Veras Tante wird 70 Jahre alt.")),
         ("She's got swim at 330 thursdays.", about("Vera's child swims at 3:30 on Thursdays.")),
+        ("It's to be a hundred of iron from today.", about("Vera takes 100 of iron a day.", value="100")),
         ("Seit dreißig Jahren segle ich.", about("Vera segelt seit 1996.", since="1996")),
         ("My moped, built 98, won't start.", about("Vera has a moped of 1998.")),
         ("It stood in the barn all winter.", about("Vera's moped stood in the barn in the winter of 2025/26.")),

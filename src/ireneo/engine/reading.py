@@ -310,6 +310,8 @@ class _Check:
         words = _search_words(" ".join([*self._given, *when]))
         near = "\n".join(each.text for each in self._with_context(said))
         figures = spoken_figures(near) | {each for each in units_by_figure(near) if each.isdecimal()}
+        # "A hundred from today".
+        figures |= {str(number) for _, number in numbers_in_words(near)}
         if said.at is not None:
             # “Built in 98” means 1998, and a winter may be written as 2025/26.
             years = range(said.at.year - _LONGEST_LIFE, said.at.year + 2)

@@ -45,7 +45,7 @@ from ireneo.memories.endings import ended_things, may_end_something
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.lasting import is_plan, planned_places
-from ireneo.memories.persons import Antecedents, names_by_relation
+from ireneo.memories.persons import Antecedents, names_by_relation, names_others_relative
 from ireneo.memories.quoting import (
     ADDS,
     NAMED,
@@ -102,13 +102,14 @@ def extract_facts(
     """
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = _FactReader(speaker, at, names_by_relation(known), anyone=anyone)
+    reader.text = without_code_and_quotes(text)
     reader.planned = planned_places(known)
     reader.known = [each for each in known if each.holds]
-    antecedents = Antecedents(known, " ".join(before[-2:]), without_code_and_quotes(text), anyone=anyone)
+    antecedents = Antecedents(known, " ".join(before[-2:]), reader.text, anyone=anyone)
     answer = short_answer(text, asked) if asked and at else ""
     is_told = is_worth_keeping(answer, asked) or has_cue("for_good", asked)
     answer = answer if is_told and not has_cue("muddled", answer) else ""
-    corrected = list(reader.corrections(without_code_and_quotes(text)))
+    corrected = list(reader.corrections(reader.text))
     found |= {fact_key(fact): fact for fact in corrected}
     quoted: list[QuotedClause] = []
     for said in clauses(text, before):
@@ -194,6 +195,8 @@ class _FactReader:
         self.subject = speaker or "user"
         self.at = at
         self.names = dict(names)
+        self.text = ""
+        """The whole message."""
         self.planned = frozenset[str]()
         """The places to which somebody plans to move."""
         self.known: Sequence[Record] = ()
@@ -373,6 +376,7 @@ class _FactReader:
                 not name
                 or not code
                 or (parts.get("only_is") and not self.anyone)  # "My wife is French."
+                or (parts.get("word_c") and names_others_relative(self.text))
                 or (word.casefold().endswith("s") and word.casefold() not in topic(Attributes).one_in_the_plural)
                 or name.casefold() in _NAMES.none | relations().keys()
                 or not name[0].isupper()

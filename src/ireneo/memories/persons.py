@@ -346,7 +346,7 @@ class Antecedents:
         found = _pronoun_pattern(statement.language).match(statement.text)
         start = max(self._text.find(statement.text, self._text.find(statement.sentence, self._at)), self._at)
         heard, self._at = self._text[:start], start
-        if found is None or statement.made_up or _other_relative_pattern().search(heard):
+        if found is None or statement.made_up or names_others_relative(heard):
             return statement
         side = "he" if found["word"].casefold() in topic(Persons).he else "she"
         whom = self._only_candidate(heard, names, side, statement.language) or (
@@ -423,6 +423,11 @@ def _gender_by_word() -> dict[str, str]:
     either_one = {word for each in known for words in each.relations.values() for word in {*words} - each.he - each.she}
     sides = {word: side for each in known for side, words in (("he", each.he), ("she", each.she)) for word in words}
     return {word: side for word, side in sides.items() if word not in either_one}
+
+
+def names_others_relative(text: str) -> bool:
+    """Whether a text names somebody else's relative or pet, to whom "she" or "the dog" may refer afterwards."""
+    return _other_relative_pattern().search(text) is not None
 
 
 @cached_data
