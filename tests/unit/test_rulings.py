@@ -101,8 +101,15 @@ def test_a_step_of_the_task_is_none(words: str) -> None:
     assert texts(said("I have changed the reader."), user(words)) == []
 
 
-@pytest.mark.parametrize("words", ["Can we not commit the notes of the ledger?", "yes do not touch the totals"])
-def test_what_asks_or_answers_is_told_once_it_was_said_in_two_runs(words: str) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Can we not commit the notes of the ledger?",
+        "yes do not touch the totals",
+        "The totals were rounded twice, so they should NOT be summed.",
+    ],
+)
+def test_what_asks_answers_or_only_stresses_is_told_once_it_was_said_in_two_runs(words: str) -> None:
     seen = [
         one
         for name in ("one", "two")

@@ -162,7 +162,8 @@ def stands_alone(ruling: str) -> bool:
     if unsure or _SAYS.points.search(ruling) or topic(Wishes).accepted.match(ruling):
         return False
     formed = forbids(ruling) or _trigger(ruling) or _SAYS.customs.search(ruling) or is_about_all_work(ruling)
-    return bool(formed) or max(map(binding_strength, own_words(ruling)), default=0.0) >= STRONG
+    # Words in capitals stress what binds within a task, and make nothing that a stranger can apply.
+    return bool(formed) or max(map(binding_strength, own_words(ruling.lower())), default=0.0) >= STRONG
 
 
 def forbids(ruling: str) -> bool:
