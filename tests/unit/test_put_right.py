@@ -194,6 +194,17 @@ def test_what_is_left_of_two_has_no_number(tmp_path: Path) -> None:
     assert any("Lina hat … Hamster, sie heißen Max“" in each.text for each in held)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We have a parrot, Coco. Well, had: she flew off in spring.",
+        "Wir haben einen Wellensittich, Hansi. Also hatten: er ist entflogen.",
+    ],
+)
+def test_what_is_taken_back_at_once_fills_no_slot(tmp_path: Path, said: str) -> None:
+    assert [(each.attribute, said in each.text) for each in held_after(tmp_path, said)] == [("", True)]
+
+
 def test_somebody_elses_dog_is_not_the_users(tmp_path: Path) -> None:
     held = held_after(tmp_path, "I share a flat with Levke and her dog. The dog is called Graf.")
     assert not [each for each in held if each.attribute == "pet"]

@@ -148,11 +148,8 @@ def _with_sentence(said: list[_Sentence], sentence: str, language: str) -> list[
     if not more or is_joke(sentence) or (language == "en" and is_in_jest and predicate(sentence) is None):
         # "Just kidding: Danish, because of her" only says what it is with the joke.
         return said[:-1]
-    # A correction concerns the last thing said; a joke is taken back as a whole.
-    kept = last.text.rpartition(",")[0]
-    if is_in_jest or not whole or (cues(language).asks.match(last.text) and not _FIGURE.search(last.text)):
-        return [*said[:-1], *([_Sentence(kept, last.language)] if kept else []), _Sentence(sentence, language)]
-    return [*said[:-1], _Sentence(f"{kept}; {sentence}" if kept else sentence, language, whole)]
+    is_apart = is_in_jest or not whole or (cues(language).asks.match(last.text) and not _FIGURE.search(last.text))
+    return [*said[:-1], _Sentence(sentence, language, "" if is_apart else whole)]
 
 
 def _is_about_fiction(text: str) -> bool:
