@@ -388,24 +388,19 @@ def is_request(said: str) -> bool:
     return said.endswith("?") or _count_cues(said)["offer"] > 0
 
 
+def has_cue(said: str, kind: CueKind) -> bool:
+    """Whether a sentence has a word or phrase of this kind, such as a reason."""
+    return _count_cues(said)[kind] > 0
+
+
 def is_proposal(said: str) -> bool:
     """Whether a sentence proposes or announces a change."""
-    return is_intent(said) or _count_cues(said)["decision"] > 0
-
-
-def proposes_removal(said: str) -> bool:
-    """Whether a sentence says that something is to go, which isn't undone by its going."""
-    return _count_cues(said)["removal"] > 0
-
-
-def tells_of_change(said: str) -> bool:
-    """Whether a sentence says what was changed, or what something does now."""
-    return _count_cues(said)["changed"] > 0
+    return is_intent(said) or has_cue(said, "decision")
 
 
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
-    return _count_cues(said)["reason"] > 0
+    return has_cue(said, "reason")
 
 
 def _lacks_subject(said: str) -> bool:

@@ -23,10 +23,9 @@ from ireneo.summaries.statements import (
     comment_words,
     defined_name,
     document_statements,
+    has_cue,
     is_explained,
     is_proposal,
-    proposes_removal,
-    tells_of_change,
 )
 from ireneo.summaries.steps import CHANGES, Step, clip, surviving_lines
 from ireneo.summaries.summary import Line
@@ -174,23 +173,16 @@ def _each_in_line(text: str, terms: Callable[[str], Iterable[str]]) -> Iterator[
 
 
 def _terms_of_code(line: str) -> Iterator[str]:
-    """The names, texts and figures in a line of code, and what it sets to which value."""
-    yield from _terms_said(line)
+    """The names, texts and figures in a line of code, and what it sets to which value; no files, which stay."""
+    yield from (term for term in _terms_said(line) if not term.startswith(FILE))
     yield from (f"{_worded(found['name'])}{VALUE_OF}{found['value'].lower()}" for found in _VALUED.finditer(line))
 
 
-def _terms_said(text: str) -> Iterator[str]:
-    """The names, texts and figures in a sentence or a line of code."""
-    yield from _NAME.findall(text)
-    yield from (f"{TEXT}{found['text'].lower()}" for found in _QUOTED.finditer(text))
-    yield from _FIGURE.findall(text)
-    yield from map(_file_term, _FILE.findall(text))
-
-
-# Every rebuild asks it of nearly the same sentences.
-@lru_cache(maxsize=4_096)
-def _terms_of_sentence(said: str) -> tuple[str, ...]:
-    return tuple(_terms_said(said))
+@lru_cache(maxsize=4_096)  # Every rebuild asks it of nearly the same sentences.
+def _terms_said(text: str) -> tuple[str, ...]:
+    """The names, texts, figures and files in a sentence or a line of code."""
+    texts = (f"{TEXT}{found['text'].lower()}" for found in _QUOTED.finditer(text))
+    return (*_NAME.findall(text), *texts, *_FIGURE.findall(text), *map(_file_term, _FILE.findall(text)))
 
 
 def _file_term(path: str) -> str:
@@ -262,9 +254,9 @@ class RemovedCode:
 
         So is what it says that code is set to, or shows, if that was taken out later.
         """
-        terms = [term for term in _terms_of_sentence(line.text) if term in self._names]
+        terms = [term for term in _terms_said(line.text) if term in self._names]
         shown = [*self._values_said(line.text), *(term for term in terms if term.startswith(TEXT))]
-        if not (terms or shown) or proposes_removal(line.text):
+        if not (terms or shown) or has_cue(line.text, "removal"):
             return False
         if any(self._was_undone(term, line) for term in terms):
             return True
@@ -289,7 +281,7 @@ class RemovedCode:
         later = [event for event in events if event[0] > line.position]
         file = before[-1][2] if before else ""
         then = sum(by for _, by, where in before if _is_one_file(where, file))
-        if name.isdigit() and not (then and line.position - before[-1][0] <= SOON and tells_of_change(line.text)):
+        if name.isdigit() and not (then and line.position - before[-1][0] <= SOON and has_cue(line.text, "changed")):
             return False  # The same figure may be another's.
         if not then and later and later[0][0] - line.position <= SOON and is_proposal(line.text):
             file = later[0][2]
