@@ -83,11 +83,19 @@ def test_a_newer_wish_replaces_what_it_opposes(tmp_path: Path, wish: str, newer:
         ("My partner Gwen thinks I'm daft.", ("partner", "Gwen")),
         ("Can you find a present for my sister Orla?", ("sibling", "Orla")),
         ("Mein Mann Bernd findet das zu laut.", ("partner", "Bernd")),
-        ("Was schenke ich meiner Schwester Ilse?", ("sibling", "Ilse")),
+        ("Meine Schwester Ilse weiß das besser.", ("sibling", "Ilse")),
     ],
 )
 def test_who_is_named_in_passing_is_known(tmp_path: Path, said: str, whom: tuple[str, str]) -> None:
     assert whom in {(each.attribute, each.value) for each in held_after(tmp_path, said)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Can I give my cat Whiskas every day?", "My son Year 5 needs a costume.", "Kann ich meiner Katze Milch geben?"],
+)
+def test_what_somebody_gets_is_no_name(tmp_path: Path, said: str) -> None:
+    assert not [each for each in held_after(tmp_path, said) if each.attribute in ("pet", "child")]
 
 
 def test_a_toast_for_others_names_nobody(tmp_path: Path) -> None:

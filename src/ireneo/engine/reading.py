@@ -29,7 +29,6 @@ from ireneo.language.topics import Times, Words
 from ireneo.language.words import common_words, language_of_sentence, letters, terms, writes_nouns_large
 from ireneo.log.calls import has_instruction, quote_instructions
 from ireneo.log.message import Count, MessageId
-from ireneo.memories.extract import is_german_noun
 from ireneo.memories.facts import attribute_of, cardinality_of, holds_at
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.quoting import SaidFact
@@ -498,9 +497,11 @@ def _is_noun(word: str, text: str) -> bool:
 
 def _unknown_name(text: str, words: Sequence[str]) -> str:
     """A word of a German text that must be a name, by the word before it, and is unknown; "" if there is none."""
+    known = of_language(Words, "de")
     for found in _BEHIND.finditer(text):
         word = found[1].casefold()
-        if not (is_german_noun(word) or word in _relation_words() or _has_word(word, words)):
+        is_plain = word in known.no_names or word.endswith(known.no_name_endings) or word in _relation_words()
+        if not (is_plain or _has_word(word, words)):
             return found[1]
     return ""
 

@@ -90,6 +90,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     # Somebody's name: `word` is one of `relations`, `name` the name; `{relation}` stands for any of them. `only_is`: it
     # may not be a name. Case-sensitive.
     relative: Patterns = Patterns(flags=0)
+    # Anywhere in a sentence: somebody's relative whose name must follow, and no thing for them: no "give my cat Milk"
+    in_passing: Patterns = Patterns(flags=0)
     either: Patterns = WORDS  # In a value: one of two, unknown which
     limits: Patterns = WORDS  # After a value: it is true under a condition
     dependent: Patterns = Patterns(r"\b{}\s+$")  # Right before a subject: the clause says when something else is true

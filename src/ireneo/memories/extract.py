@@ -13,7 +13,8 @@ from ireneo.language.files import CAPITAL, any_of, of_language, topic
 from ireneo.language.moments import Moment, moments, with_dates
 from ireneo.language.predicates import Predicate, in_third_person, predicate, split_at_and
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
-from ireneo.language.topics import Connectives, Names, Words
+from ireneo.language.times import weekday_numbers
+from ireneo.language.topics import Connectives, Names
 from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.cues import (
     all_cues,
@@ -380,6 +381,9 @@ class _FactReader:
                 or (word.casefold().endswith("s") and word.casefold() not in topic(Attributes).one_in_the_plural)
                 or name.casefold() in _NAMES.none | relations().keys()
                 or not name[0].isupper()
+                # "My son Year 5", "meinen Chef Montag früh".
+                or statement.text[found.end() : found.end() + 2].strip().isdigit()
+                or name.casefold() in weekday_numbers()
             ):
                 continue
             self.names[code] = self.names[name] = name
@@ -390,10 +394,10 @@ class _FactReader:
         # What follows a colon may be what somebody else is to say.
         heard = without_quotations(statement.sentence)[0].partition(":")[0]
         known = {(each.attribute, each.value) for each in self.known}
-        for fact in self._relatives(replace(statement, text=heard)):
-            is_noun = statement.language == "de" and is_german_noun(fact.value)
-            if not is_noun and (fact.attribute, fact.value) not in known:
-                yield fact
+        for found in cues(statement.language).in_passing.finditer(heard):
+            for fact in self._relatives(replace(statement, text=heard[found.start() :])):
+                if fact.value in found[0] and (fact.attribute, fact.value) not in known:
+                    yield fact
 
     def _possessive(self, german: bool = False) -> str:
         if german:
@@ -785,12 +789,6 @@ class _FactReader:
         if set(only_names) <= relations().keys() or not (distinctive_words(text) or figures_by_quantity(text)):
             return NOTHING
         return score
-
-
-def is_german_noun(word: str) -> bool:
-    """Whether a capitalised German word is a common noun, and no name."""
-    known = of_language(Words, "de")
-    return word.casefold() in known.no_names or word.endswith(known.no_name_endings)
 
 
 def _body_reacts(row: Predication, statement: Statement) -> bool:
