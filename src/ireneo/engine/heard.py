@@ -20,12 +20,9 @@ _LABELS = frozenset({"user"})
 """Terms that say who rules, and nothing of what is ruled."""
 RULED_SHARE = 0.4
 """The minimum share of the words of a clause of a ruling that one exchange with the user must have."""
-NEAR_SHARE = 0.34
-"""The minimum share of the words of a clause that a user's sentence on the same thing has."""
-ABOUT = 0.75
-"""The same, as a share of what the nearest sentence has."""
-AGREED_SHARE = 0.6
-"""The minimum share of the words of what the user confirmed that stand in such a message, or before it."""
+NEAR_SHARE, ABOUT, AGREED_SHARE = 0.34, 0.75, 0.6
+"""The minimum share of the words of a clause that a user's sentence on the same thing has, and of the nearest one's
+share; and of what the user confirmed, in the message that agrees or before it."""
 SHORT = 12
 """A message of at most this many words is one statement."""
 NOT_RULED = "No message of the user, and none that the user answered, speaks of that."

@@ -200,8 +200,6 @@ _HUMPS = lazy_re(r"(?:[A-Z][a-z0-9]+){2,}")
 _CAMEL = lazy_re(r"[A-Za-z]+[a-z][A-Z]")
 LEAST_FAMILY = 4
 """The common beginning of longer names has more characters than this."""
-_NUMBERED = lazy_re(r"(\w{3,}_)[NX]")
-_JOINED = lazy_re(r"\w[-_]\w")
 _COLOURED = lazy_re(r"(?:\x1b|\\(?:u001b|x1b|033|e))?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 """A colour code, also one whose escape character was lost or is written out."""
 _GAP = 60
@@ -342,8 +340,6 @@ class SourceIndex:
         if "*" in wanted or (wanted.startswith("_") and "/" not in wanted):
             # `reset.go, _test.go`: the rest of a longer name.
             return all(self._occurs(part, _anywhere) for part in wanted.split("*") if part)
-        if "/" not in wanted and _JOINED.search(wanted) and self._occurs(wanted, _ends_name):
-            return True  # `abandoned-session.sh` for `test-abandoned-session.sh`.
         if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._occurs(wanted, _is_word):
             return True
         folder, _, file = wanted.rpartition("/")
@@ -394,8 +390,6 @@ class SourceIndex:
         family = name.removesuffix("_")
         if "_" in name and len(family) > LEAST_FAMILY and any(word.startswith(f"{family}_") for word in self._words):
             return True  # `manual_commit_ hooks, suffix`, or `hard_reset` for hard_reset_test.go.
-        if (numbered := _NUMBERED.fullmatch(name)) and any(word.startswith(numbered[1]) for word in self._words):
-            return True  # `item_N` for what is numbered.
         if _TEST_FAMILY.fullmatch(family) and any(word.startswith(f"{family}_") for word in self._words):
             return True  # What `-run TestParse` runs, or `TestParse_*`: `TestParse_Empty` and others.
         if _HUMPS.fullmatch(name) and any(word.endswith(name) or name == f"{word}s" for word in self._words):
@@ -539,11 +533,6 @@ def _is_path(text: str, start: int, end: int) -> bool:
         return False
     after = text[end : end + 2]
     return after[:1] != "-" and not (after[:1] == "." and after[1:].isalnum())
-
-
-def _ends_name(text: str, start: int, end: int) -> bool:
-    """Whether the text from `start` to `end` is the end of a longer file name, after a dash."""
-    return text[start - 1 : start] in ("-", "_") and _ends_word(text, end) and text[end : end + 1] != "-"
 
 
 def _anywhere(_text: str, _start: int, _end: int) -> bool:
