@@ -152,6 +152,9 @@ def test_a_comment_on_a_branch_is_not_told_of_the_line_behind_it() -> None:
 def test_what_a_long_chain_removes_is_told() -> None:
     chain = f"rm -f .tide/settings.json && mkdir -p {'out/of/the/way/' * 6} && ./ring --all bells"
     assert "`rm -f .tide/settings.json && … && ./ring --all bells` → rang" in told(run(chain, "rang"), run("ls", "src"))
+    assert "`./ring --all bells` → rang" in told(
+        run("rm -rf /tmp/bells && ./ring --all bells", "rang"), run("ls", "src")
+    )
 
 
 def test_the_agents_own_words_are_not_marked_as_instructions() -> None:

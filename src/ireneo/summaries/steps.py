@@ -148,7 +148,11 @@ _CONTINUED = lazy_re(r"\\\n")
 _ASSIGNED = lazy_re(
     r"(?:[A-Za-z_]\w{0,80}=(?:\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s;&|\"'$(`]{0,400})(?:\s*&&\s*|\s*;\s*|\s+))++"
 )
-_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_MOVING = lazy_re(
+    r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+"
+    # What is in a temporary folder is nobody's loss.
+    r"|rm\s+-rf?\s+[\"']?(?:/tmp|/private|/var/folders)/\S+)\s*(?:&&|;)\s*"
+)
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # Filtering the output doesn't make it another command.
 _FILTERS = lazy_re(
