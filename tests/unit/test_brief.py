@@ -62,7 +62,7 @@ async def test_each_kind_is_found_by_its_own_cue() -> None:
         why = {line.kind: line.why for line in brief.lines}
         assert why["procedural"] == "the task type is test the desk"
         assert why["failure"] == "the same action failed before"
-        assert why["semantic"] == "it is about bookings"
+        assert why["semantic"] == "it speaks of bookings"
 
 
 async def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty() -> None:

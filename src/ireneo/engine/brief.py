@@ -316,9 +316,6 @@ THE_GOAL = 0.7
 LONGEST_QUOTED = 260
 """Characters of a quotation."""
 LEAST_DEVIATION = 0.03
-MOST_NAMES = 20
-MOST_OF_ONE = 60
-"""How many words of a goal may be names, and how many memories of each name are read."""
 
 
 class GoalSimilarity(Struct, frozen=True, kw_only=True):
@@ -402,7 +399,7 @@ class BriefSearch:
         self, purpose: Purpose, near: GoalSimilarity | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
-        found = dict([*self._about_named(purpose), *self._in_slots(purpose)])
+        found = dict(self._in_slots(purpose))
         question = _question(purpose.search_terms())
         for kind in kinds:
             # One search per kind, so that no kind crowds out another.
@@ -478,15 +475,6 @@ class BriefSearch:
             if left:
                 out.append(each.line(left, whole=not over))
         return out
-
-    def _about_named(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
-        """The memories about people and things that the goal names; adds their names to `purpose`."""
-        for word in list(purpose.words.values())[:MOST_NAMES]:
-            about = self.records(MemoryFilter(subject=word, archived=False), MOST_OF_ONE)
-            for record in self.scope.visible(about):
-                if KINDS[record.kind].holds(record, self.now):
-                    purpose.add_name(record.subject, f"it is about {record.subject}")
-                    yield record.id, (record, False)
 
     def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
         """The facts about the user in the slots that the goal asks for."""

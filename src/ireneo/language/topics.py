@@ -412,7 +412,6 @@ class Serving(Topic, frozen=True, kw_only=True):
     persons: Row = ()
     unreal: Patterns = BARE  # It is only imagined, or part of a story
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
-    personal: Set = frozenset()  # The areas in which only facts about the people whom the goal names matter
     limits: Set = frozenset()  # Words for what somebody must avoid, however far a goal is from it
     alone: Set = frozenset()  # The areas to which a text belongs by one word
     limited: Set = frozenset()  # Those to which it does if it says what is to be avoided

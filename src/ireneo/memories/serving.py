@@ -29,8 +29,8 @@ LONGEST_GOAL = 600
 """How many characters of a goal are read; later text is pasted."""
 SERVES = 0.65
 """The minimum score with which something serves a goal."""
-SHARED, AREA, NAMED = 1.0, 0.7, 0.7
-"""The weight of a shared word, of one that states something in an area, and of a person whom the goal names."""
+SHARED, AREA = 1.0, 0.7
+"""The weight of a shared word, and of one that states something in an area."""
 COMMONLY = 0.35
 """The weight of a shared word that many texts contain, or that only names an area."""
 MORE = 0.15
@@ -172,8 +172,6 @@ class Purpose:
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.slots = self._slots_asked()
         """The attributes of the user that it asks for."""
-        self.named: dict[str, str] = {}
-        """The people named in it, by the terms of their names."""
 
     def _slots_asked(self) -> frozenset[str]:
         """The attributes of the user that a question asks for, or that a goal names as the user's or from its areas."""
@@ -186,17 +184,11 @@ class Purpose:
         always = {code for area in self.areas for code in _SAYS.fills.get(area, ())}
         return own | always | (senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())})
 
-    def add_name(self, name: str, why: str) -> None:
-        """Add somebody as named in the goal."""
-        for term in terms(name):
-            self.named[term] = why
-            self.words.pop(term, None)
-
     def search_terms(self) -> tuple[tuple[str, float], ...]:
         """The terms to search for, with their weights: the goal's own, and those of its areas."""
         told = [word for area in sorted(self.areas) for word in _SAYS.tells.get(area, ())]
         beside = {stem: 0.3 for word in told for stem in terms(word)}
-        return tuple({**beside, **dict.fromkeys(self.words, 1.0), **dict.fromkeys(self.named, 1.0)}.items())
+        return tuple({**beside, **dict.fromkeys(self.words, 1.0)}.items())
 
     def relevance(
         self, text: str, *, common: Collection[str] = (), of_others: bool = False, far: bool = False
@@ -217,17 +209,13 @@ class Purpose:
             weak = {word for word, is_common in shared.items() if is_common or self._names_area(word)}
             score += sum(COMMONLY if word in weak and len(shared) < len(self.words) else SHARED for word in shared)
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
-        named = [each for stem, each in self.named.items() if stem in read]
-        if named:
-            score += NAMED
-            why.append(named[0])
         told = self._areas_of(read, _areas_by_answer_word())
         if self.areas and shared.keys() <= self.names and not (told or self._areas_of(read, _areas_by_question_word())):
             # About people whom the goal names, only facts that matter for the goal are wanted.
             return None
-        if not (named or shared):
+        if not shared:
             told = self._certain(told, text, read)
-        if told and not (of_others and not named and (self.areas & _SAYS.shared).isdisjoint(told)):
+        if told and not (of_others and (self.areas & _SAYS.shared).isdisjoint(told)):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
         # What somebody must not eat matters for a dinner, however far it is from its words.
@@ -240,8 +228,6 @@ class Purpose:
 
     def _certain(self, told: Mapping[str, int], text: str, read: Mapping[str, str]) -> dict[str, int]:
         """Those of the areas to which a text belongs for sure, though it shares no word with the goal."""
-        if told.keys() <= _SAYS.personal:
-            return {}
         limited = any(map(_is_limit, read.values())) or topic(Rulings).negates.search(text)
         return {
             area: words
