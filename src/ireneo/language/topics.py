@@ -297,7 +297,7 @@ class Rulings(Topic, frozen=True, kw_only=True):
     told_saved: Patterns = WORDS  # In a note: all that was changed is committed
     keeps: Patterns = WORDS  # Anywhere in a user's sentence: something stays
     removes: Patterns = WORDS  # Anywhere: something is removed or replaced
-    agrees: Patterns = Patterns(r"(?:^|[.!?,;\n]\s*){}\b")  # Anywhere a clause begins: it agrees, or praises
+    agrees: Patterns = Patterns(r"(?:^|[.!?,;\n] ?){}\b")  # Anywhere a clause begins: it agrees, or praises
     any_work: Patterns = UNDOTTED  # Anywhere: what all work on a project includes, such as its commits
     # Before a word that could be a verb, but isn't one there
     before_names: Patterns = Patterns(r"\b{}\s+(?P<name>[^\W\d_]{3,})\b")
