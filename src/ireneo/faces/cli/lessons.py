@@ -82,6 +82,8 @@ class LearningTally(LogTally, kw_only=True):
     """New lessons that `ireneo lessons` lists."""
     guarded: int = 0
     """New lessons that are told only where they apply, such as before a call."""
+    to_review: int = 0
+    """Rulings of users that one run alone said: they are told once another run says them, or the user keeps them."""
     joined: int = 0
     """New lessons that are shown as one with another lesson that says the same."""
     spoken_to: int = 0
@@ -157,8 +159,10 @@ def tally_lines(tally: LearningTally, path: Database) -> Iterator[str]:
     elif tally.new:
         every = " (with --all also those)" if tally.guarded else ""
         yield f"`ireneo lessons` shows them{every}, `ireneo report` draws a page"
-    elif not tally.spoken_to:
+    elif not (tally.spoken_to or tally.to_review):
         yield "no lesson here: `ireneo report` draws what was tried; more runs, or a model that reads them, teach more"
+    if tally.to_review:
+        yield f"{counted(tally.to_review, 'ruling')} said in one run: `ireneo review` asks which to keep"
 
 
 Logs = Annotated[
@@ -292,11 +296,12 @@ def learn_from(
 
 def _count_new(memory: Memory, added: Collection[str], tally: LearningTally) -> None:
     """Count the new lessons once all runs are done, as they will be listed: the next run may confirm one."""
-    found = memory.lessons(guarded=True) if added else ()
+    found = memory.lessons(guarded=True) if tally.sessions else ()
     listed = {each.id for each in said_once([each for each in found if not each.guard_only])}
     guarded = {each.id for each in found if each.guard_only}
     tally.listed += len(listed.intersection(added))
     tally.guarded += len(guarded.intersection(added))
+    tally.to_review = sum(each.guard_only and each.is_ruling for each in found)
     apart = [each for each in added if each not in listed and each not in guarded]
     tally.joined += sum(each.state == "active" for each in memory.get(apart)) if apart else 0
 

@@ -365,7 +365,8 @@ def _show_lesson(screen: Console, lesson: Lesson) -> None:
     known.append(f" · {lesson.standing}" if lesson.standing else "")
     known.append(f" · {short(lesson.id)}", style="dim")
     known.append(f" · {_STANDS[lesson.reviewed]}" if lesson.reviewed else "", style="dim")
-    known.append(" · told where it applies" if lesson.guard_only else "", style="dim")
+    kept = "told once another run says it, or you keep it" if lesson.is_ruling else "told where it applies"
+    known.append(f" · {kept}" if lesson.guard_only else "", style="dim")
     known.append("" if lesson.state == "active" or lesson.reviewed else " · no longer active", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, 110) - len(INDENT), NARROWEST)
