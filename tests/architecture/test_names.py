@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from tests.architecture.source import PACKAGE, ROOT, Source, sources
@@ -48,6 +48,17 @@ def defined(source: Source) -> Iterator[tuple[str, ast.stmt]]:
         else:
             names = []
         yield from ((name, node) for name in names if not name.startswith("__"))
+
+
+def test_no_name_of_a_module_is_made_twice() -> None:
+    """The second would silently take the place of the first, also where that is used."""
+    twice = [
+        f"{source.name}: {name}"
+        for source in sources()
+        for name, made in Counter(name for name, _ in defined(source)).items()
+        if made > 1
+    ]
+    assert not twice, twice
 
 
 def test_every_name_is_used() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from msgspec.structs import replace
 from tests.golden.material import edit, read, run, step
 from tests.unit.runs import material
@@ -145,3 +147,15 @@ def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:
         position=-1,
     )
     assert gone.mark_removed(told).text.endswith(REPLACED_MARK)
+
+
+def test_edits_that_put_more_before_a_common_line_take_no_more_room_than_they_wrote() -> None:
+    first = edit("src/rows.ts", "const rows = 1", "const rows = 1\nfunction list() {\n}\n")
+    more = [edit("src/rows.ts", "}", f"}}\n\nfunction tide{at}() {{\n}}") for at in range(16)]
+    done = steps_of(first, *more)
+    tracemalloc.start()
+    told = [line.text for line in change_lines(done)]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert any("tide15" in each for each in told)
+    assert most < 1_000_000

@@ -494,7 +494,7 @@ def _figure_claims(sentence: str) -> list[TextClaim]:
 _SMALL = lazy_re(
     r"(?<![\w.,:/#-])(?P<number>[2-9]|1[0-2])(?: (?P<label>[^\W\d_]{3,})(?![/_(-]|\.\w))?(?![\w.,:/%-]?\w)"
 )
-_LISTED = lazy_re(r"[,;]\s")
+_LIST_COMMA = lazy_re(r"[,;]\s")
 
 
 def _denied_counts(sentence: str, near: SourceIndex) -> list[TextClaim]:
@@ -505,7 +505,7 @@ def _denied_counts(sentence: str, near: SourceIndex) -> list[TextClaim]:
         for found in _SMALL.finditer(sentence)
         if found["number"] in figures
         and near.denies_count(
-            int(found["number"]), found["label"] or "", len(_LISTED.findall(sentence, found.end())) + 1
+            int(found["number"]), found["label"] or "", len(_LIST_COMMA.findall(sentence, found.end())) + 1
         )
     ]
 

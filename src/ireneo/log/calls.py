@@ -414,7 +414,7 @@ def without_reminders(text: str) -> str:
     text = REMINDER.sub("", text) if "<system-reminder>" in text else text
     lines = text.rstrip().splitlines() if _LABEL.match(text) and _OUTPUT_LABEL in text[:LONGEST_HEAD] else []
     end = len(lines)
-    while end and _SAYS_NOTHING.match(lines[end - 1]):
+    while end and _EMPTY_LABEL.match(lines[end - 1]):
         end -= 1
     if len(lines) - end < FEWEST_LABELS:
         return text
@@ -426,7 +426,7 @@ LONGEST_HEAD, FEWEST_LABELS = 2_000, 2
 """Some tools put an output between labelled lines, at least so many behind it that say nothing."""
 _OUTPUT_LABEL = "\nOutput:"
 _LABEL = lazy_re(r"[A-Z][\w ]{1,30}: ")
-_SAYS_NOTHING = lazy_re(r"(?:[A-Z][\w ]{1,30}: (?:\((?:none|empty)\)|0)|(?!Exit)[A-Z][\w ]{1,30}: \d+)$")
+_EMPTY_LABEL = lazy_re(r"(?:[A-Z][\w ]{1,30}: (?:\((?:none|empty)\)|0)|(?!Exit)[A-Z][\w ]{1,30}: \d+)$")
 
 
 _OF_USER = lazy_re(

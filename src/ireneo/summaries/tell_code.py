@@ -309,7 +309,8 @@ def _text_left(step: Step, later: Sequence[Step]) -> str:
         if other.writes_anew:
             return ""
         if old and old in text:
-            text = text.replace(old, new)
+            # One place, as an edit does: with each, a text would double over edits such as "}" to "}\n\nf() {\n}".
+            text = text.replace(old, new, 1)
         else:
             gone = surviving_lines(old.splitlines(), new.splitlines())
             text = "\n".join(surviving_lines(text.splitlines(), gone))
