@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from tests.golden.material import edit, run, said, step
+from tests.golden.material import edit, read, run, said, step
 from tests.unit.runs import material
 
 from ireneo import compact
 from ireneo.log.message import Draft
+from ireneo.summaries.state import shown_state, state_lines
+from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
 from ireneo.summaries.tell_work import write_goal_rollup, write_leaf
 from ireneo.summaries.work import WORK, summary_of
@@ -160,3 +162,67 @@ def test_what_a_long_chain_removes_is_told() -> None:
 def test_the_agents_own_words_are_not_marked_as_instructions() -> None:
     plan = "The plan has two parts: instructions for Claude to search the harbour first, and a hook for the rest."
     assert plan in told(said(plan), run("ls", "src"))
+
+
+BELL = "if not bell.is_hung():\n    raise BellError('the bell of this quay is not hung')\n"
+DEAF = "bell.strike(times=tide.hour, loudly=True)\nlamp.show('the bell has been struck')\n"
+
+
+def unanswered(tool: str, arguments: dict[str, object]) -> list[Draft]:
+    """A call in a message that was broken off, with what the agent said when it went on."""
+    return [*step("", tool, arguments, "")[:1], *said("Once more, and with a smaller change.")]
+
+
+def test_a_change_that_was_broken_off_changed_nothing() -> None:
+    taken_out = {"file_path": FILE, "old_string": f"{BELL}def toll(tide):\n    pass\n", "new_string": DEAF}
+    shown = told(edit(FILE, "", BELL), unanswered("Edit", taken_out), run("ls", "src"))
+    assert "if not bell.is_hung(): raise BellError" in shown
+    assert "(changed later)" not in shown
+    assert "toll" not in shown
+    assert "bell.strike" not in shown
+    begun = unanswered("Write", {"file_path": "src/quay.py", "content": DEAF})
+    anew = told(
+        edit(FILE, "", BELL), unanswered("Write", {"file_path": FILE, "content": DEAF}), begun, run("ls", "src")
+    )
+    assert "written anew" not in anew
+    assert "quay.py" not in anew
+
+
+def test_a_change_without_a_result_is_no_change_since_the_last_check() -> None:
+    passed = run("pytest -q", "3 passed in 0.10s")
+    assert "Changed since: tide.py" in where_it_stands(edit(FILE, PLAIN, QUEUED), passed, edit(FILE, QUEUED, PLAIN))
+    ended = where_it_stands(passed, edit(FILE, PLAIN, QUEUED)[:1])
+    assert "`pytest -q` passed" in ended
+    assert "tide.py" not in ended
+
+
+def where_it_stands(*drafts: list[Draft]) -> str:
+    done = steps(material([draft for each in drafts for draft in each]).messages)
+    return "\n".join(line.text for line in shown_state(state_lines(done), (), narrow=False))
+
+
+def test_code_that_went_in_one_place_and_stands_in_another_is_not_marked() -> None:
+    made, taken_out = edit(FILE, "", BELL), edit(FILE, BELL, "toll(tide)\n")
+    marked = "is not hung')` (changed later)"
+    assert marked in told(made, taken_out)
+    assert marked not in told(made, edit("src/quay.py", "", BELL), taken_out, edit("src/quay.py", "", BELL))
+    moved = [edit("src/quay.py", "", BELL), taken_out]
+    calls = tuple(part for drafts in moved for part in drafts[0].parts)
+    at_once = [Draft(role="assistant", parts=calls), *(drafts[1] for drafts in moved)]
+    assert marked not in told(made, run("ls", "src"), at_once[:1], at_once[1:])
+    assert marked not in told(made, taken_out, edit(FILE, "toll(tide)\n", BELL), run("ls", "src"))
+
+
+def test_code_that_stood_twice_and_went_once_is_not_marked() -> None:
+    twice = step(
+        "", "Write", {"file_path": FILE, "content": f"{DEAF}\ndef toll(tide):\n    pass\n\n\n{DEAF}"}, "written"
+    )
+    once = edit(FILE, f"    pass\n\n\n{DEAF}", "    pass\n")
+    assert "(changed later)" not in told(twice, once, run("ls", "src"), run("ls", "quay"))
+
+
+def test_a_look_at_a_file_that_still_shows_a_line_outdoes_an_edit_that_took_it_out() -> None:
+    made, taken_out = edit(FILE, "", BELL), edit(FILE, BELL, "toll(tide)\n")
+    shown = told(made, run("ls", "src"), taken_out, read(FILE, f"import bell\n\n{BELL}"), run("ls", "src"))
+    assert "if not bell.is_hung(): raise BellError" in shown
+    assert "(changed later)" not in shown

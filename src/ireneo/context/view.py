@@ -69,7 +69,7 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_code import RemovedCode, name_changes, removed_lines
+from ireneo.summaries.tell_code import RemovedCode, change_lines, findings, name_changes, removed_lines
 from ireneo.summaries.tell_work import BRIEF_ANSWER
 from ireneo.summaries.work import strategy_of
 
@@ -412,17 +412,14 @@ def fill_slots(
     whole = {slot.item.position for slot in slots if isinstance(slot.item, Message) and slot.is_whole}
     for slot in slots:
         slot.whole = whole
+    offers = [slot.offer(statements, done) for slot in slots]
+    replaced = [line for block in blocks for line in block.lines(REPLACED_CODE)]
     gone = RemovedCode(
-        [
-            *(line for block in blocks for line in block.lines(REPLACED_CODE)),
-            *removed_lines(shown_steps),
-            *name_changes(shown_steps),
-        ]
+        [*replaced, *removed_lines(shown_steps), *name_changes(shown_steps)],
+        [*_offered(offers, "artifacts"), *change_lines(shown_steps)],
+        [*_offered(offers, "discoveries"), *findings(shown_steps)],
     )
-    offers = [
-        without_pinned(_with_replaced_marked(slot.offer(statements, done), gone, statements), pinned_there)
-        for slot in slots
-    ]
+    offers = [without_pinned(_with_replaced_marked(offer, gone, statements), pinned_there) for offer in offers]
     aim = room
     for _ in range(FILLS):
         allotter = Allotter(offers, max(aim - fixed, 0), statements, standing=standing)
@@ -433,6 +430,10 @@ def fill_slots(
         # Texts may cost more together than separately: again with less room.
         aim -= over + 8
     return shown
+
+
+def _offered(offers: Sequence[LineOffer], name: SectionName) -> Iterator[Line]:
+    return (each.line for offer in offers for each in offer.statements if each.section == name)
 
 
 def _with_replaced_marked(offer: LineOffer, gone: RemovedCode, statements: Statements) -> LineOffer:

@@ -205,7 +205,7 @@ def merge_dead_ends(earlier: Line, line: Line) -> Line:
 
 def changed_files(steps: Sequence[Step]) -> list[str]:
     """The files that `steps` changed, in order."""
-    return list(dict.fromkeys(s.action.subject for s in steps if s.action.kind in CHANGES and not s.failed))
+    return list(dict.fromkeys(s.action.subject for s in steps if s.changed))
 
 
 def refusal_words(step: Step) -> str:
@@ -218,13 +218,13 @@ def reverting_edit(steps: Sequence[Step], place: int) -> int | None:
     """The index of the later edit that reverts the edit at `place`, if any."""
     step = steps[place]
     action = step.action
-    if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _collapse_spaces(action.added):
+    if not step.changed or not action.removed.strip() or not _collapse_spaces(action.added):
         return None
     for at in range(place + 1, len(steps)):
         later, other = steps[at], steps[at].action
         back = (
             other.subject == action.subject
-            and not later.failed
+            and later.changed
             and _collapse_spaces(other.added) == _collapse_spaces(action.removed)
         )
         if back and _collapse_spaces(action.added) in _collapse_spaces(other.removed):

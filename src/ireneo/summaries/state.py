@@ -373,7 +373,7 @@ def _staged_paths(step: Step) -> Iterator[Line]:
 def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
-        if not step.failed and not action.subject.startswith(_SCRATCH):
+        if step.changed and not action.subject.startswith(_SCRATCH):
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _task_list(step)

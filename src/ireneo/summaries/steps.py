@@ -583,6 +583,11 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         return bool((_PIPED if self.output.strip() else _SEARCHED).search(self.command))
 
     @property
+    def changed(self) -> bool:
+        """Whether the call changed a file: one without a result, as in a message that was broken off, did not."""
+        return self.action.kind in CHANGES and self.result is not None and not self.failed
+
+    @property
     def writes_anew(self) -> bool:
         """Whether the call wrote a whole file, and did not append to it."""
         return self.action.kind == "write" and not _APPENDS.search(self.command.partition("\n")[0])

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import discarded_files, removed_paths
+from ireneo.summaries.outcomes import changed_files, discarded_files, removed_paths
 from ireneo.summaries.statements import (
     APART,
     FEWEST_SAID,
@@ -27,7 +27,7 @@ from ireneo.summaries.statements import (
     is_explained,
     is_proposal,
 )
-from ireneo.summaries.steps import CHANGES, Step, clip, surviving_lines
+from ireneo.summaries.steps import Step, clip, surviving_lines
 from ireneo.summaries.summary import Line
 
 WRITTEN_PROSE = 0.3
@@ -54,6 +54,7 @@ REMOVED = "removed `"
 SEARCHED_FOR = "searched for "
 SEARCHES = (SEARCHED_FOR, "`")
 """Beginnings of the subject of what a search found."""
+_WAS = lazy_re(r"^removed `|^`\w+` was `")
 _WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
 
 
@@ -65,11 +66,11 @@ def change_lines(done: Sequence[Step]) -> Iterator[Line]:
 
 def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
     gone = [discarded_files(done, place) for place in range(len(done))]
-    changed = (step.action.subject for step in done if step.action.kind in CHANGES)
+    changed = changed_files(done)
     tests = TESTS if any(not (_is_test(path) or path.endswith(_DOCUMENTS)) for path in changed) else ONLY_TESTS
     for place, step in enumerate(done):
         path = step.action.subject
-        if step.action.kind not in CHANGES or step.failed or any(path in paths for paths in gone[place + 1 :]):
+        if not step.changed or any(path in paths for paths in gone[place + 1 :]):
             continue
         removed = step.action.removed.splitlines()
         fresh = surviving_lines(step.action.added.splitlines(), removed)
@@ -98,22 +99,29 @@ WITHIN = "\t"
 
 
 def removed_lines(done: Sequence[Step]) -> list[Line]:
-    """The telling lines of code that changes took out and didn't put elsewhere."""
+    """The telling lines of code that changes took out and that no change of the same call or a later one put in."""
     out: dict[tuple[str, str], Line] = {}
+    added: dict[str, int] = {}
+    left: dict[str, Counter[str]] = {}
     for step in done:
-        if step.action.kind in CHANGES and not step.failed:
-            removed = step.action.removed.splitlines()
-            gone = {line.strip() for line in surviving_lines(removed, step.action.added.splitlines())}
-            place = ""
+        if step.changed:
+            removed, put = step.action.removed.splitlines(), Counter(map(_bare_line, step.action.added.splitlines()))
+            added.update(dict.fromkeys(put, step.position))
+            there = left.setdefault(step.action.subject, Counter())
             if step.writes_anew:
+                there.clear()
                 out[step.action.subject, ""] = step.line("", ANEW, subject=step.action.subject)
+            there.update(put)
+            there.subtract(map(_bare_line, removed))
+            place = ""
             for line in removed:
                 place = (defined_name(line) if "(" in line else "") or place
-                if line.strip() in gone and len(text := _bare_line(line)) >= LEAST_GONE:
+                text = _bare_line(line)
+                if text not in put and len(text) >= LEAST_GONE and (place or there[text] <= 0):
                     subject = f"{step.action.subject}{WITHIN}{place}"
                     out.pop((subject, text), None)
                     out[subject, text] = step.line(text, KEPT_GONE, subject=subject)
-    return list(out.values())
+    return [line for line in out.values() if not line.text or added.get(line.text, -1) < line.position]
 
 
 NAMES = "names in "
@@ -143,7 +151,7 @@ def name_changes(done: Sequence[Step]) -> Iterator[Line]:
     made: dict[str, Counter[str]] = {}
     for place, step in enumerate(done):
         changed: dict[str, Counter[str]] = {}
-        if step.action.kind in CHANGES and not step.failed:
+        if step.changed:
             path = step.action.subject
             # Of tests only names are read: their values are examples.
             terms = _NAME.findall if _is_test(path) else _terms_of_code
@@ -207,8 +215,12 @@ SOON = 32
 class RemovedCode:
     """The lines of code that were taken out, by their files."""
 
-    def __init__(self, lines: Iterable[Line]) -> None:
-        """Read the lines of sections of replaced code."""
+    def __init__(self, lines: Iterable[Line], made: Iterable[Line] = (), seen: Iterable[Line] = ()) -> None:
+        """Read the lines of sections of replaced code, and those on what changes made and on what files showed."""
+        self._made = [line for line in made if not (_WAS.match(line.text) or line.subject.endswith(_DOCUMENTS))]
+        self._shown: dict[str, list[Line]] = {}
+        for line in (*self._made, *seen):
+            self._shown.setdefault(line.subject, []).append(line)
         self._of: dict[str, list[Line]] = {}
         self._names: dict[str, list[tuple[int, int, str]]] = {}
         self._valued: dict[str, set[str]] = {}
@@ -244,10 +256,21 @@ class RemovedCode:
             and each.text in text
             # The same line may stand in another function as well.
             and (not place or each.subject.partition(WITHIN)[2] in ("", place))
+            and not self._stands(each, line.subject)
         }
-        if sum(map(len, out)) < REPLACED_SHARE * len(text):
+        if sum(map(len, out)) < REPLACED_SHARE * len(text) or all(self._is_common(each, line.subject) for each in out):
             return line
         return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
+
+    def _stands(self, gone: Line, file: str) -> bool:
+        """Whether a line that was taken out is put in by the same call or a later one, or its file still shows it."""
+        later = (each for each in (*self._made, *self._shown.get(file, ())) if each.position >= gone.position)
+        return any(gone.text in each.text for each in later)
+
+    def _is_common(self, code: str, file: str) -> bool:
+        """Whether changes put code into several places of a file at once, so that another one may have gone."""
+        places = [each.position for each in self._made if each.subject == file and code in each.text]
+        return len(places) > len(set(places))
 
     def _speaks_of_undone(self, line: Line) -> bool:
         """Whether a change that a sentence of the agent tells of, or proposes, was undone later in its file.
@@ -303,7 +326,7 @@ def _text_left(step: Step, later: Sequence[Step]) -> str:
     """The text that a change added, as `later` changes of its file left it; empty if the file was written anew."""
     text = step.action.added
     for other in later:
-        if other.action.subject != step.action.subject or other.action.kind not in CHANGES or other.failed:
+        if other.action.subject != step.action.subject or not other.changed:
             continue
         old, new = other.action.removed, other.action.added
         if other.writes_anew:

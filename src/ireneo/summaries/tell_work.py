@@ -547,7 +547,7 @@ def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Lin
     for child in children:
         for section in child.sections:
             kept.setdefault(section.name, []).extend(section.lines)
-    gone = RemovedCode(kept.get(REPLACED_CODE, ()))
+    gone = RemovedCode(*(kept.get(name, ()) for name in (REPLACED_CODE, "artifacts", "discoveries")))
     for name in ABOUT:
         kept[name] = [gone.mark_removed(line) for line in kept.get(name, ())]
     kept[REPLACED_CODE] = _newest_by_subject(
