@@ -126,15 +126,17 @@ def test_a_line_that_a_change_moves_is_not_taken_out() -> None:
     assert removed_lines(steps(material(moved).messages)) == []
 
 
-def test_a_line_that_also_stands_in_another_function_is_not_marked_there() -> None:
+def test_a_line_that_went_in_one_function_and_stands_in_another_is_marked_in_neither() -> None:
     first = "def read_rows(path):\n    rows = sorted(reader(path), key=age_of)\n    return rows\n"
     second = first.replace("read_rows", "count_rows").replace("return rows", "return len(rows)")
     written = edit("src/rows.py", "import age", f"import age\n{first}\n{second}")
     cut = edit("src/rows.py", first, "def read_rows(path):\n    return in_order(path)\n")
-    gone = RemovedCode(removed_lines(steps_of(written, cut)))
-    for place, marked in (("read_rows", True), ("count_rows", False)):
-        line = Line(text=f"{place}: `rows = sorted(reader(path), key=age_of)`", subject="src/rows.py")
-        assert gone.mark_removed(line).text.endswith(REPLACED_MARK) is marked
+    both = edit("src/rows.py", second, "def count_rows(path):\n    return in_order(path).size\n")
+    for changes, marked in ((cut,), False), ((cut, both), True):
+        gone = RemovedCode(removed_lines(steps_of(written, *changes)))
+        for place in ("read_rows", "count_rows"):
+            line = Line(text=f"{place}: `rows = sorted(reader(path), key=age_of)`", subject="src/rows.py")
+            assert gone.mark_removed(line).text.endswith(REPLACED_MARK) is marked
 
 
 def test_a_passage_of_which_a_part_was_replaced_is_marked_as_such() -> None:

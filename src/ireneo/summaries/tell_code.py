@@ -55,7 +55,7 @@ SEARCHED_FOR = "searched for "
 SEARCHES = (SEARCHED_FOR, "`")
 """Beginnings of the subject of what a search found."""
 _WAS = lazy_re(r"^removed `|^`\w+` was `")
-_WITHIN = lazy_re(r"(?:(?P<place>\w+): )?`(?P<code>[^`]*)")
+_TOLD = lazy_re(r"(?:\w+: )?`(?P<code>[^`]*)")
 
 
 def change_lines(done: Sequence[Step]) -> Iterator[Line]:
@@ -94,8 +94,6 @@ REPLACED_SHARE = 0.15
 """The share of a passage that later changes must have taken out for it to be marked."""
 LEAST_GONE, MOST_GONE = 8, 120
 """Shorter lines of code occur in many places; of longer ones the beginning is kept."""
-WITHIN = "\t"
-"""Between the file and the function in which a line of code was taken out."""
 
 
 def removed_lines(done: Sequence[Step]) -> list[Line]:
@@ -105,22 +103,19 @@ def removed_lines(done: Sequence[Step]) -> list[Line]:
     left: dict[str, Counter[str]] = {}
     for step in done:
         if step.changed:
-            removed, put = step.action.removed.splitlines(), Counter(map(_bare_line, step.action.added.splitlines()))
+            both = (step.action.removed, step.action.added)
+            removed, put = (Counter(map(_bare_line, text.splitlines())) for text in both)
             added.update(dict.fromkeys(put, step.position))
             there = left.setdefault(step.action.subject, Counter())
             if step.writes_anew:
                 there.clear()
                 out[step.action.subject, ""] = step.line("", ANEW, subject=step.action.subject)
             there.update(put)
-            there.subtract(map(_bare_line, removed))
-            place = ""
-            for line in removed:
-                place = (defined_name(line) if "(" in line else "") or place
-                text = _bare_line(line)
-                if text not in put and len(text) >= LEAST_GONE and (place or there[text] <= 0):
-                    subject = f"{step.action.subject}{WITHIN}{place}"
-                    out.pop((subject, text), None)
-                    out[subject, text] = step.line(text, KEPT_GONE, subject=subject)
+            there.subtract(removed)
+            for text in removed:
+                if text not in put and len(text) >= LEAST_GONE and there[text] <= 0:
+                    out.pop((step.action.subject, text), None)
+                    out[step.action.subject, text] = step.line(text, KEPT_GONE, subject=step.action.subject)
     return [line for line in out.values() if not line.text or added.get(line.text, -1) < line.position]
 
 
@@ -232,44 +227,36 @@ class RemovedCode:
                     named, _, value = name.partition(VALUE_OF)
                     self._valued.setdefault(value, set()).add(named)
             else:
-                self._of.setdefault(line.subject.partition(WITHIN)[0], []).append(line)
+                self._of.setdefault(line.subject, []).append(line)
 
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
-        if not (self._of or self._names):
+        if line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, ANEW_MARK)):
             return line
-        if not line.subject and self._speaks_of_undone(line):
-            return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
-        known = self._of.get(line.subject, ()) if line.subject else ()
-        if not known or line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, ANEW_MARK)):
-            return line
-        if any(not each.text and each.position > line.position for each in known):
-            return replace(line, text=f"{line.text}{ANEW_MARK}", weight=round(line.weight * REPLACED, 2))
-        told = _WITHIN.match(line.text)
-        text = told["code"] if told else line.text
-        place = told["place"] if told else None
-        out = {
-            each.text
-            for each in known
-            if each.position > line.position
-            and each.text
-            and each.text in text
-            # The same line may stand in another function as well.
-            and (not place or each.subject.partition(WITHIN)[2] in ("", place))
-            and not self._stands(each, line.subject)
-        }
-        if sum(map(len, out)) < REPLACED_SHARE * len(text) or all(self._is_common(each, line.subject) for each in out):
-            return line
-        return replace(line, text=f"{line.text}{REPLACED_MARK}", weight=round(line.weight * REPLACED, 2))
+        if not line.subject:
+            mark = REPLACED_MARK if self._names and self._speaks_of_undone(line) else ""
+        else:
+            mark = self._mark_of_code(line)
+        return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2)) if mark else line
 
-    def _stands(self, gone: Line, file: str) -> bool:
+    def _mark_of_code(self, line: Line) -> str:
+        later = [each for each in self._of.get(line.subject, ()) if each.position > line.position]
+        if not all(each.text for each in later):
+            return ANEW_MARK
+        told = _TOLD.match(line.text)
+        text = told["code"] if told else line.text
+        out = {each.text: each for each in later if each.text in text and not self._stands(each)}
+        went = sum(map(len, out)) >= REPLACED_SHARE * len(text) and not all(map(self._is_common, out.values()))
+        return REPLACED_MARK if went else ""
+
+    def _stands(self, gone: Line) -> bool:
         """Whether a line that was taken out is put in by the same call or a later one, or its file still shows it."""
-        later = (each for each in (*self._made, *self._shown.get(file, ())) if each.position >= gone.position)
+        later = (each for each in (*self._made, *self._shown.get(gone.subject, ())) if each.position >= gone.position)
         return any(gone.text in each.text for each in later)
 
-    def _is_common(self, code: str, file: str) -> bool:
-        """Whether changes put code into several places of a file at once, so that another one may have gone."""
-        places = [each.position for each in self._made if each.subject == file and code in each.text]
+    def _is_common(self, gone: Line) -> bool:
+        """Whether a change put a line into several places of its file, of which another one may have gone."""
+        places = [each.position for each in self._made if each.subject == gone.subject and gone.text in each.text]
         return len(places) > len(set(places))
 
     def _speaks_of_undone(self, line: Line) -> bool:
