@@ -395,8 +395,7 @@ def fill_slots(
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
         live = state_lines(shown_steps)
-        told = (line for block in blocks for line in block.lines("state"))
-        state = shown_state(told, live, narrow=room < WIDE)
+        state = shown_state([line for block in blocks for line in block.lines("state")], live, narrow=room < WIDE)
         last.standing = [("state", line) for line in state]
         for at, section, question in _questions_to_show(slots):
             at.standing = [*at.standing, (section, question)]
@@ -413,11 +412,13 @@ def fill_slots(
     for slot in slots:
         slot.whole = whole
     offers = [slot.offer(statements, done) for slot in slots]
+    offered = [each for offer in offers for each in offer.statements]
+    told = {name: [each.line for each in offered if each.section == name] for name in ABOUT}
     replaced = [line for block in blocks for line in block.lines(REPLACED_CODE)]
     gone = RemovedCode(
         [*replaced, *removed_lines(shown_steps), *name_changes(shown_steps)],
-        [*_offered(offers, "artifacts"), *change_lines(shown_steps)],
-        [*_offered(offers, "discoveries"), *findings(shown_steps)],
+        [*told["artifacts"], *change_lines(shown_steps)],
+        [*told["discoveries"], *findings(shown_steps)],
     )
     offers = [without_pinned(_with_replaced_marked(offer, gone, statements), pinned_there) for offer in offers]
     aim = room
@@ -430,10 +431,6 @@ def fill_slots(
         # Texts may cost more together than separately: again with less room.
         aim -= over + 8
     return shown
-
-
-def _offered(offers: Sequence[LineOffer], name: SectionName) -> Iterator[Line]:
-    return (each.line for offer in offers for each in offer.statements if each.section == name)
 
 
 def _with_replaced_marked(offer: LineOffer, gone: RemovedCode, statements: Statements) -> LineOffer:

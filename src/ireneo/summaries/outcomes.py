@@ -218,18 +218,12 @@ def reverting_edit(steps: Sequence[Step], place: int) -> int | None:
     """The index of the later edit that reverts the edit at `place`, if any."""
     step = steps[place]
     action = step.action
-    if not step.changed or not action.removed.strip() or not _collapse_spaces(action.added):
-        return None
-    for at in range(place + 1, len(steps)):
-        later, other = steps[at], steps[at].action
-        back = (
-            other.subject == action.subject
-            and later.changed
-            and _collapse_spaces(other.added) == _collapse_spaces(action.removed)
-        )
-        if back and _collapse_spaces(action.added) in _collapse_spaces(other.removed):
-            return at
-    return None
+    was, became = _collapse_spaces(action.removed), _collapse_spaces(action.added)
+    later = (at for at in range(place + 1, len(steps)) if steps[at].changed)
+    alike = (at for at in later if steps[at].action.subject == action.subject)
+    back = (at for at in alike if _collapse_spaces(steps[at].action.added) == was)
+    reverting = (at for at in back if became in _collapse_spaces(steps[at].action.removed))
+    return next(reverting, None) if step.changed and was and became else None
 
 
 def discarded_files(steps: Sequence[Step], place: int) -> list[str]:

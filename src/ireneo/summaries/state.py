@@ -379,7 +379,6 @@ def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
         yield from _task_list(step)
     elif action.kind == "use":
         yield from _single_task(step)
-
     elif step.result is not None and action.shell:
         if action.kind == "check" and (step.failed_itself or not (step.failed or step.has_unknown_end)):
             came = _check_outcome(step, step.cleaned_output)

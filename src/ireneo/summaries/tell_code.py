@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ireneo.log.calls import GUTTER, without_reminders
 from ireneo.patterns import lazy_re
-from ireneo.summaries.outcomes import changed_files, discarded_files, removed_paths
+from ireneo.summaries.outcomes import discarded_files, removed_paths
 from ireneo.summaries.statements import (
     APART,
     FEWEST_SAID,
@@ -42,8 +42,7 @@ READ_CODE, OF_HISTORY = 0.3, 2.5
 """Factors for code that was only read, and for what version control showed of it."""
 MOST_SEEN = 64
 """The maximum number of lines from one output."""
-PLAIN = 0.5
-BARE = 0.3
+PLAIN, BARE = 0.5, 0.3
 """Factors for read code that only explains or only defines nothing, and for a bare signature."""
 GONE = 1.5
 """Weight of a definition that was removed."""
@@ -66,7 +65,7 @@ def change_lines(done: Sequence[Step]) -> Iterator[Line]:
 
 def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
     gone = [discarded_files(done, place) for place in range(len(done))]
-    changed = changed_files(done)
+    changed = (step.action.subject for step in done if step.changed)
     tests = TESTS if any(not (_is_test(path) or path.endswith(_DOCUMENTS)) for path in changed) else ONLY_TESTS
     for place, step in enumerate(done):
         path = step.action.subject
@@ -213,9 +212,7 @@ class RemovedCode:
     def __init__(self, lines: Iterable[Line], made: Iterable[Line] = (), seen: Iterable[Line] = ()) -> None:
         """Read the lines of sections of replaced code, and those on what changes made and on what files showed."""
         self._made = [line for line in made if not (_WAS.match(line.text) or line.subject.endswith(_DOCUMENTS))]
-        self._shown: dict[str, list[Line]] = {}
-        for line in (*self._made, *seen):
-            self._shown.setdefault(line.subject, []).append(line)
+        self._seen = list(seen)
         self._of: dict[str, list[Line]] = {}
         self._names: dict[str, list[tuple[int, int, str]]] = {}
         self._valued: dict[str, set[str]] = {}
@@ -231,28 +228,25 @@ class RemovedCode:
 
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
-        if line.text.startswith(REMOVED) or line.text.endswith((REPLACED_MARK, ANEW_MARK)):
+        marked = line.text.endswith((REPLACED_MARK, ANEW_MARK))
+        if marked or line.text.startswith(REMOVED) or not (self._of or self._names):
             return line
-        if not line.subject:
-            mark = REPLACED_MARK if self._names and self._speaks_of_undone(line) else ""
-        else:
-            mark = self._mark_of_code(line)
+        mark = self._mark_of_code(line) if line.subject else REPLACED_MARK if self._speaks_of_undone(line) else ""
         return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2)) if mark else line
 
     def _mark_of_code(self, line: Line) -> str:
         later = [each for each in self._of.get(line.subject, ()) if each.position > line.position]
         if not all(each.text for each in later):
             return ANEW_MARK
-        told = _TOLD.match(line.text)
-        text = told["code"] if told else line.text
+        text = told["code"] if (told := _TOLD.match(line.text)) else line.text
         out = {each.text: each for each in later if each.text in text and not self._stands(each)}
         went = sum(map(len, out)) >= REPLACED_SHARE * len(text) and not all(map(self._is_common, out.values()))
         return REPLACED_MARK if went else ""
 
     def _stands(self, gone: Line) -> bool:
         """Whether a line that was taken out is put in by the same call or a later one, or its file still shows it."""
-        later = (each for each in (*self._made, *self._shown.get(gone.subject, ())) if each.position >= gone.position)
-        return any(gone.text in each.text for each in later)
+        shown = (*self._made, *(each for each in self._seen if each.subject == gone.subject))
+        return any(each.position >= gone.position and gone.text in each.text for each in shown)
 
     def _is_common(self, gone: Line) -> bool:
         """Whether a change put a line into several places of its file, of which another one may have gone."""

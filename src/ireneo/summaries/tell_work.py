@@ -366,7 +366,6 @@ def _operations(done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
                 yield _outcome_line(step, failed, SLIP if looked else 3.5 if wrong else UNTOLD)
         elif step.failed or step.result is None:
             continue  # It was broken off, or nothing came back yet: it has no outcome.
-
         elif last[_whole_command(step)] != place or kind not in TOLD_BY_OUTCOME or _SAYS_NOTHING.match(subject):
             continue
         else:
@@ -536,7 +535,6 @@ def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     kept = _lines_by_section(children)
     _settle_choices(kept, children)
     kept["constraints"] = valid_pins(_lines_of(children, "constraints"), kept.get("lifted", []))
-
     kept["status"] = _lines_of(children[-1:], "status")
     return _sections(kept)
 
