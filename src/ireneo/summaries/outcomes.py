@@ -219,8 +219,7 @@ def reverting_edit(steps: Sequence[Step], place: int) -> int | None:
     step = steps[place]
     action = step.action
     was, became = _collapse_spaces(action.removed), _collapse_spaces(action.added)
-    later = (at for at in range(place + 1, len(steps)) if steps[at].changed)
-    alike = (at for at in later if steps[at].action.subject == action.subject)
+    alike = (at for at, one in enumerate(steps) if at > place and one.changed and one.action.subject == action.subject)
     back = (at for at in alike if _collapse_spaces(steps[at].action.added) == was)
     reverting = (at for at in back if became in _collapse_spaces(steps[at].action.removed))
     return next(reverting, None) if step.changed and was and became else None

@@ -212,7 +212,9 @@ class RemovedCode:
     def __init__(self, lines: Iterable[Line], made: Iterable[Line] = (), seen: Iterable[Line] = ()) -> None:
         """Read the lines of sections of replaced code, and those on what changes made and on what files showed."""
         self._made = [line for line in made if not (_WAS.match(line.text) or line.subject.endswith(_DOCUMENTS))]
-        self._seen = list(seen)
+        self._seen: dict[str, list[Line]] = {}
+        for line in seen:
+            self._seen.setdefault(line.subject, []).append(line)
         self._of: dict[str, list[Line]] = {}
         self._names: dict[str, list[tuple[int, int, str]]] = {}
         self._valued: dict[str, set[str]] = {}
@@ -245,7 +247,7 @@ class RemovedCode:
 
     def _stands(self, gone: Line) -> bool:
         """Whether a line that was taken out is put in by the same call or a later one, or its file still shows it."""
-        shown = (*self._made, *(each for each in self._seen if each.subject == gone.subject))
+        shown = (*self._made, *self._seen.get(gone.subject, ()))
         return any(each.position >= gone.position and gone.text in each.text for each in shown)
 
     def _is_common(self, gone: Line) -> bool:
