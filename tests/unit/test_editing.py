@@ -102,7 +102,11 @@ async def test_new_words_are_a_new_word_and_the_old_ones_stay_in_the_history(mem
     assert before.reason.startswith("It was put in other words: The western gate squeaks")
     assert await texts(memory, text="squeaks") == ["The western gate squeaks."]
     event = (await memory.remember("We sailed to Rost.", kind="episodic", at=MAY)).record
-    assert (await memory.update(event.id, text="We sailed to Røst.")).at == MAY
+    event = await memory.update(event.id, text="We sailed to Røst.")
+    assert event.at == MAY
+    for slot in ({"subject": "Røst", "attribute": "visited"}, {"value": "Røst"}):
+        with pytest.raises(BadInput, match="fills no slot: `remember` the fact"):
+            await memory.update(event.id, **slot)
     slotted = await memory.update(better.id, subject="gate", attribute="sound", value="squeaking")
     assert (slotted.subject, slotted.attribute, slotted.text) == ("gate", "sound", "The western gate squeaks.")
     reworded = await memory.update(slotted.id, text="The gate's sound is squeaking.", value="squeaking")

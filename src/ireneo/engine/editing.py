@@ -204,6 +204,10 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
                 raise BadInput(
                     f"{short(record.id)} is {record.state}. {record.reason} Change what holds, or `restore` it."
                 )
+            if record.kind == "episodic" and set(edit.said) - {"text"}:
+                raise BadInput(
+                    f"{short(record.id)} tells what happened or was said once, and fills no slot: `remember` the fact."
+                )
             record = _reword(tx, space, record, edit, now, origin)
         change = MemoryChange(
             at=now,

@@ -30,6 +30,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     pastimes: Set = frozenset()  # Words for pastimes, and those one spends them with: for what a statement is worth
     joke: Patterns = BARE  # Anywhere in a sentence: it isn't meant
     takes_back: Patterns = BARE  # A sentence of its own that takes back the one before: "just kidding"
+    in_breath: Patterns = BARE  # Within a sentence: what stands right before it was wrong, and what follows is right
     not_that: Patterns = BARE  # Right before a known value: it is wrong
     but_that: Row = ()  # Between a wrong value and the right one
     not_mine: Row = ()  # Anywhere: somebody, `name`, is not what the speaker had called them, `word`

@@ -25,7 +25,7 @@ from ireneo.language.words import (
     writes_nouns_large,
 )
 from ireneo.memories.cues import FactCues, all_cues, and_words, cues, has_cue, not_german
-from ireneo.memories.ended_values import corrections
+from ireneo.memories.ended_values import corrections, put_right_at_once
 from ireneo.patterns import lazy_re
 
 _GERMAN_PHRASING = of_language(Phrasing, "de")
@@ -141,7 +141,8 @@ def _with_sentence(said: list[_Sentence], sentence: str, language: str) -> list[
         return [*said[:-1], _Sentence(put.applied(last.text) or sentence, last.language, whole)]
     taken = _FACTS.takes_back.search(sentence)
     if taken is None:
-        return [*said, _Sentence("" if is_joke(sentence) else sentence, language)]
+        right = put_right_at_once(sentence)
+        return [*said, _Sentence("" if is_joke(sentence) else right or sentence, language, right and sentence)]
     is_in_jest = has_cue("joke", taken[0])
     sentence = sentence[taken.end() :].lstrip(" ,;:.!–—-")
     more = len(_WORDS.findall(sentence)) > _SHORTEST - (not is_in_jest)
@@ -149,7 +150,8 @@ def _with_sentence(said: list[_Sentence], sentence: str, language: str) -> list[
         # "Just kidding: Danish, because of her" only says what it is with the joke.
         return said[:-1]
     is_apart = is_in_jest or not whole or (cues(language).asks.match(last.text) and not _FIGURE.search(last.text))
-    return [*said[:-1], _Sentence(sentence, language, "" if is_apart else whole)]
+    apart = f"… {sentence}" if whole else ""
+    return [*said[:-1], _Sentence(sentence, language, apart if is_apart else whole)]
 
 
 def _is_about_fiction(text: str) -> bool:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ireneo.language.files import any_of, topic
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
+from ireneo.language.topics import Words
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import PIECES, has_cue
 from ireneo.memories.facts import ONE_LIFE, cardinality_of
@@ -46,6 +47,8 @@ _PUT_RIGHT = (
     ),
 )
 """What is right, beside what is not."""
+_ITEMS = lazy_re(r"[^\s,;:.!?–—…]+(?: [^\s,;:.!?–—…]+)*")
+_ITEM_WORDS = lazy_re(r"[^\s,;:!?–—…]+")
 _RECENT = timedelta(days=30)
 """Who puts something right that was said longer ago says it in full."""
 _CONVERSATION = timedelta(hours=8)
@@ -69,6 +72,8 @@ def ended_values(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]
     elif draft.attribute and cardinality_of(draft.attribute) == "set":
         yield from (each for each in held if fills_slot(each, draft) and _has_other_count(each, draft))
     yield from _ended_other_half(draft, held, words)
+    if draft.against and draft.attribute in DIET:
+        yield from (each for each in held if not each.attribute and _makes_ill(each, said))
     if has_cue("over", words):
         yield from (each for each in held if not each.attribute and _is_excluded_no_more(each, words))
 
@@ -86,6 +91,12 @@ def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Recor
     return (
         others if cardinality_of(draft.attribute) == "one" else [each for each in others if said & {*terms(each.value)}]
     )
+
+
+def _makes_ill(record: Record, things: Set[str]) -> bool:
+    """Whether a memory says that somebody's body reacts to one of these things: "aspirin brings me out in hives"."""
+    clauses = PIECES.split(comparable_words(record.text))
+    return any(has_cue("reacts", each) and things & {*terms(each)} for each in clauses)
 
 
 def _is_excluded_no_more(record: Record, words: str) -> bool:
@@ -137,6 +148,25 @@ def corrections(text: str) -> Sequence[Correction]:
         ]
         found += [each for each in told if each.is_alike][:1]
     return found
+
+
+def put_right_at_once(sentence: str) -> str:
+    """A sentence that corrects itself, with what is right alone: "in Derby, no wait, Crewe"; empty if it doesn't."""
+    found = _FACTS.in_breath.search(sentence)
+    phrase = _ITEMS.match(sentence, found.end()) if found else None
+    if found is None or phrase is None:
+        return ""
+    before, after = sentence[: found.start()], sentence[found.end() :]
+    said, right = list(_ITEM_WORDS.finditer(before)), phrase[0].split()
+    if right[0].casefold() in topic(Words).stop:
+        # "In Jena, no, in Gera": both begin alike.
+        starts = [each.start() for each in said if each[0].casefold() == right[0].casefold()]
+        return f"{before[: starts[-1]]}{after}" if starts else ""
+    kind = _shape(right[0])
+    if kind == "thing" or any(_shape(each) != kind for each in right):
+        return ""
+    alike = next((at for at, each in enumerate(said[::-1]) if _shape(each[0]) != kind), len(said))
+    return f"{before[: said[-alike].start()]}{after}" if alike else ""
 
 
 def told_sentences(text: str) -> Sequence[str]:

@@ -155,7 +155,11 @@ class _ChangeReader:
 
     def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
+        pets = {term for each, _ in self.held if each.attribute == "pet" for term in terms(each.value)}
         for said, gone, back, parted in ended_things(self.words):
+            if gone == "pet" and not said & pets:
+                # Children who fall asleep are well.
+                continue
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
             found = [
@@ -165,7 +169,7 @@ class _ChangeReader:
             if len(found) <= (MOST if gone else _MOST_MEANT):
                 yield from found
 
-    def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: bool, back: bool, parted: bool) -> bool:
+    def _ends(self, record: Record, words: Set[str], named: Set[str], *, gone: str, back: bool, parted: bool) -> bool:
         """Whether a memory is about what `named` names in full, which according to the statement ended or is back."""
         hit = self._shared_terms(named, words)
         if len(hit) < len(named) or not self._may_be_subject(record, hit):
@@ -360,15 +364,15 @@ def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[
 
 
 @lru_cache(512)
-def ended_things(words: str) -> tuple[tuple[frozenset[str], bool, bool, bool], ...]:
-    """The terms of each thing that has ended: whether it is somebody who died, is back, or parted from the speaker.
+def ended_things(words: str) -> tuple[tuple[frozenset[str], str, bool, bool], ...]:
+    """The terms of each thing that has ended: if it died, "who", or "pet" if it must be one; if it is back, or parted.
 
     Cached, since each statement is compared with the same memories.
     """
     told = []
     for pattern in cue_patterns("over_what"):
         for found in pattern.finditer(words):
-            gone = "who" in found.re.groupindex
+            gone = next((each for each in ("pet", "who") if each in found.re.groupindex), "")
             name = "who" if gone else "what"
             named = _phrase_terms(found[name], before=found.end(name) < found.end())
             # "I finished a model": a new thing is none that is known.

@@ -38,6 +38,7 @@ from ireneo.memories.earnest import (
     without_quotations,
 )
 from ireneo.memories.ended_values import (
+    DIET,
     corrected_quotations,
     corrected_values,
     split_occupation,
@@ -168,7 +169,7 @@ def _facts_of_clause(said: Statement, antecedents: Antecedents, reader: _FactRea
     statement = antecedents.resolve(said, reader.names)
     spoken = replace(statement, text=standardise(statement.text))
     for fact in reader.facts(spoken):
-        fact = with_original_words(fact, spoken.text, said.verbatim or statement.text)
+        fact = with_original_words(fact, spoken.text, statement.text, said)
         yield replace(fact, quote=said.text) if said is not statement and fact.quote == statement.text else fact
 
 
@@ -604,7 +605,10 @@ class _FactReader:
                 continue
             # "Seit heute bin ich Fahrlehrer, endlich kein Schichtdienst mehr": the other clause has ended.
             clause = statement.text[: end if (end := statement.text.find(", ", found.end())) > 0 else None]
-            against = row.ends or bool(cues("de").over.search(clause))
+            over = cues("de").over.search(clause)
+            # "Vertrage keine Hefe mehr" begins what is not eaten.
+            begins = over and row.attribute in DIET and over.start() < found.start("value")
+            against = row.ends or bool(over and not begins)
             facts = list(self._facts_of_row(statement, None, row, found, subject, against=against))
             yield from facts
             if facts and (told or row.attribute != "employer" or against):
@@ -635,9 +639,10 @@ class _FactReader:
         if not raw:
             return [""] if row.ends else []
         first, *more = _SPLIT.split(raw) if row.list else [raw]
-        # "Climbing, usually on Saturdays": words for when or how aren't liked things.
+        # "Climbing, usually on Saturdays", "cheese only at home": what says when or how is no item.
         hangs, adverbs = cues(language).hangs, of_language(Facts, language).adverbs
         more = [each for each in more if not hangs.match(each) and each.split(" ", 1)[0].casefold() not in adverbs]
+        more = [each for each in more if not has_cue("only", each)]
         # "Allergic to walnuts, and Bella my cat sleeps here": a clause is not an item of the list.
         ends = (
             at
@@ -684,10 +689,9 @@ class _FactReader:
         if new or attribute == "age" or cardinality_of(attribute) == "series":
             # A measurement belongs to its day, and so does something that has "just" begun.
             text = quotation(statement.text, self.who, self.at, statement.language)
-        elif whole and whole in text:
-            text = text.replace(whole, value)
         elif text != quotation(statement.text, self.who, self.at, statement.language):
-            text = without_remark(text, value, statement.language)
+            # What is quoted stays as it was said.
+            text = text.replace(whole, value) if whole else without_remark(text, value, statement.language)
         return SaidFact(
             text=text,
             quote=statement.text,

@@ -171,8 +171,9 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
             continue
         if stays and at and last < at - 1 and (is_short or has_cue("points", left)) and has_cue("for_good", left):
             # "Without latex. It gives me a rash": the lasting sentence refers to the one before it.
-            yield said[at - 1][0]
-        yield left
+            yield f"… {said[at - 1][0]}" if -1 < last < at - 2 else said[at - 1][0]
+            last = at - 1
+        yield f"… {left}" if -1 < last < at - 1 else left
         last = at
 
 

@@ -344,7 +344,8 @@ class Antecedents:
     def resolve(self, statement: Statement, names: Mapping[str, str]) -> Statement:
         """Replace the pronoun of a statement by a name; unchanged if that is ambiguous."""
         found = _pronoun_pattern(statement.language).match(statement.text)
-        start = max(self._text.find(statement.text, self._text.find(statement.sentence, self._at)), self._at)
+        told = (statement.verbatim or statement.sentence, statement.text)
+        start = max(self._at, *(self._text.find(each, self._at) for each in told))
         heard, self._at = self._text[:start], start
         if found is None or statement.made_up or names_others_relative(heard):
             return statement

@@ -25,7 +25,7 @@ from ireneo.memories.cues import and_words, cues, has_cue
 from ireneo.memories.earnest import Statement, is_earnest, without_code_and_quotes
 from ireneo.memories.figures import number_words
 from ireneo.memories.record import Kind
-from ireneo.memories.wording import distinctive_words
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.memories.worth import LEAST, LEAST_BESIDE
 from ireneo.patterns import lazy_re
 
@@ -171,6 +171,7 @@ def short_answer(text: str, asked: str) -> str:
 
 ADDS = lazy_re(lambda: rf"{and_words()}\s+(?=\w)", re.I)
 """What joins a statement to one before it, which needn't be quoted with it."""
+_LEFT_OUT = "…"
 _FILLER = 2
 """Up to this many words a part may say nothing: "very good"."""
 _LEAST_WORDS = 10
@@ -208,11 +209,41 @@ def fact_key(fact: SaidFact) -> tuple[str, ...]:
     return (fact.kind, fact.subject, fact.attribute, fact.value, fact.text if not fact.attribute else "")
 
 
-def with_original_words(fact: SaidFact, standard: str, said: str) -> SaidFact:
-    """Return a fact in its original words, if it was read in another word order."""
-    if standard == said:
+def with_original_words(fact: SaidFact, standard: str, read: str, said: Statement) -> SaidFact:
+    """Return a fact in its original words, if it was read in another order, or for somebody else than a pronoun.
+
+    A quotation has words of the message alone: a name in place of a pronoun is set in brackets.
+    """
+    told = fact.quote.replace(standard, said.verbatim or read)
+    fact = replace(fact, text=fact.text.replace(standard, read), quote=told)
+    own, clause = unquoted_words(fact.text), said.verbatim or said.text
+    if own == fact.text or any(own.casefold() in each.casefold() for each in (clause, said.verbatim or said.sentence)):
         return fact
-    return replace(fact, text=fact.text.replace(standard, said), quote=fact.quote.replace(standard, said))
+    words = _with_marks(own, said.verbatim or said.sentence, clause if read == clause else read)
+    return replace(fact, text=fact.text.replace(own, words or said.verbatim or said.sentence))
+
+
+def _with_marks(own: str, sentence: str, read: str) -> str:
+    """Two parts of a sentence that `own` joins, with a mark between them; empty if it has other words.
+
+    The first may be a name in place of a pronoun, with which the clause was `read`: "[Ana] … lives in Hull".
+    """
+    words, stop = own.rstrip(".").split(" "), own[len(own.rstrip(".")) :]
+    for at in range(1, len(words)):
+        head, tail = " ".join(words[:at]), " ".join(words[at:])
+        end = _place(tail, sentence)
+        if end is None:
+            continue
+        start = _place(head, sentence[: end.start()])
+        if start is not None:
+            return f"{start[0]} {_LEFT_OUT} {end[0]}{stop}"
+        mark = "" if f"{head} {tail}" in read else f"{_LEFT_OUT} "
+        return f"[{head}] {mark}{end[0]}{stop}" if read.startswith(f"{head} ") else ""
+    return ""
+
+
+def _place(words: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.I)
 
 
 class QuotedClause(Struct, frozen=True, kw_only=True):
@@ -294,12 +325,18 @@ def joined(part: Sequence[Statement]) -> str:
     """The clauses as they stand in the message, with a mark for what is left out of a sentence."""
     text, sentence, end = "", "", 0
     for said in part:
-        if said.sentence != sentence:
+        if said.sentence != sentence or not (said.verbatim or said.text in sentence[end:]):
+            cut = bool(text) and len(_WORDS.findall(sentence, end)) > 0
             sentence, end = said.sentence, 0
             start, words = max(sentence.find(said.text), 0), said.verbatim or said.text
+            if text and not said.verbatim and start:
+                # "So it's me again": a short opening is quoted as well.
+                is_long = len(_WORDS.findall(sentence, 0, start)) > _SHORT_REMARK
+                cut, words = cut or is_long, words if is_long else f"{sentence[:start].lstrip()}{words}"
+            text = f"{text} …" if cut and not text.rstrip(" .").endswith("…") else text
             text += f" {words}" if not text or text[-1] in ".!?…" else f". {words}"
         elif not said.verbatim:
             start = max(sentence.find(said.text, end), end)
             text += f"{sentence[end:start]}{said.text}"
         end = start + len(said.text)
-    return text.strip()
+    return text.strip().removeprefix(f"{_LEFT_OUT} ")

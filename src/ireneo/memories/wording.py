@@ -17,6 +17,8 @@ COMPOUND = 5
 """The minimum number of letters of a word that is recognised at the end of a compound: Geburtstagsgeschenk."""
 _NAMED = lazy_re(rf"(?<=[\w,] ){CAPITAL}[\w-]{{2,}}")
 _FRAME = lazy_re(lambda: rf"{any_of(topic(Phrasing).reported)}: [“„](?P<words>.{{1,2000}})[”“]", re.S)
+_INSERTED = lazy_re(r"\[(?P<name>[^\]]{1,60})\]")
+"""A name in place of a pronoun in a quotation."""
 
 
 @lru_cache(4_096)
@@ -32,7 +34,7 @@ def unquoted_words(text: str) -> str:
 @lru_cache(4_096)
 def comparable_words(text: str) -> str:
     """A memory's own words in the form that rules compare."""
-    return standardise(unquoted_words(text))
+    return standardise(_INSERTED.sub(r"\g<name>", unquoted_words(text)))
 
 
 @lru_cache(4_096)
