@@ -107,7 +107,8 @@ async def changed(memory: ireneo.Memory, cast: Cast, number: int, step: tuple[st
         (other,) = await memory.get([cast.ids[(at + 1) % len(cast.ids)]])
         if set(other.projects) == where and len(where) == 1 and other.id != record.id and other.kind == record.kind:
             await memory.merge([record.id, other.id])
-    elif len(where) == 1:
+    elif len(where) == 1 and (verb != "update" or record.state in ("active", "disputed")):
+        # What no longer holds can't be put in other words.
         (whose,) = where
         mark = cast.mark(whose)
         edit: dict[str, object] = {"text": f"tide table {mark}."} if verb == "update" else {"labels": [f"of {mark}"]}
