@@ -55,7 +55,8 @@ ONLY_WHERE_IT_ENDS = {
 
 
 OF_BOUNDED_TEXTS = {
-    "memories/extract.py": 420,
+    "memories/clause_facts.py": 420,
+    "memories/slot_values.py": 420,
     "memories/cues.py": 420,
     "memories/earnest.py": 6_000,
     "memories/endings.py": 2_000,
