@@ -473,3 +473,17 @@ async def test_a_character_has_an_overview_of_what_she_heard() -> None:
     assert shown(prompt) == {0: ""}
     context = await story.session.context(NARROW)
     assert context.tokens <= NARROW
+
+
+async def test_it_is_written_where_a_deeper_summary_of_another_branch_ends_in_another_place() -> None:
+    # The leaf before the fork ends with its last message on the one branch, and a message later on the other.
+    story = Tale()
+    await story.go_on()
+    await story.tell(24)
+    other = await story.session.fork("other")
+    await other.append(drafts(24, 4))
+    await story.session.append([Draft(role="assistant", parts=(Text(text="Nobody knew why."),))])
+    await story.tell(2, 24)
+    await other.catch_up()
+    await story.session.summarise(NARROW)
+    assert is_overview(await story.session.context(NARROW))

@@ -477,7 +477,7 @@ def due_overview(reader: StoredReader, row: Sequence[Summary]) -> Summary | None
         source_tokens=sum(node.source_tokens for node in row),
         leaves=sum(node.leaves for node in row),
         sections=(),
-        sources=(),
+        sources=tuple(node.id for node in row),
     )
     disputes = [note.id for note in notes_within(bare, options.notes)]
     return replace(bare, id=text_id(bare, disputes, voice))
@@ -490,15 +490,18 @@ def _leaf_texts(path: StoryPath, row: Sequence[Summary]) -> Sequence[Summary]:
 def overview_job(
     tx: Transaction, key: SessionKey, overview: Summary, options: ContextOptions, voice: Voice
 ) -> StoryJob:
-    """The sources of an overview: the texts of all leaves on its path. Raises SummaryNotFound."""
+    """The sources of an overview: the texts of all leaves on its path. Raises SummaryNotFound.
+
+    Its row is not looked up again: summaries of other branches may lie over a path that ends with it.
+    """
     place = overview.last_position
     (last,) = tx.log.path(key, overview.last, place, place)
     options = replace(options, notes=tuple(tx.annotations.on_path(key, last.id)))
     reader = StoredReader(tx, key, head_of(last), options, voice)
     path = StoryPath(reader, options.policy)
-    row = path.row()
+    row = reader.get(overview.sources)
     leaves = _leaf_texts(path, row)
-    if not row or (row[0].first, row[-1].last) != (overview.first, overview.last):
+    if len(row) < len(overview.sources):
         raise SummaryNotFound(f"Summaries that {overview.id} was to tell were taken out of the store.")
     whole = make_deeper(leaves, leaves, options.policy)
     played = [(each.player, each.full or each.name) for each in known_cast([overview]).people if each.player]
