@@ -178,11 +178,11 @@ def test_a_question_that_was_answered_stands_before_a_short_answer_and_never_beh
 @pytest.mark.parametrize("answer", ["please fix 1 and 3", "Looks right. Address #1, #3 first.", "do points 1 & 3"])
 def test_items_that_the_user_names_by_number_are_told(answer: str) -> None:
     blocks = told(answer)
-    assert "The user meant 1: One file - simple, and slow from a million rows; 3: Leave it as it is" in blocks
+    assert "I listed 1: One file - simple, and slow from a million rows; 3: Leave it as it is" in blocks
 
 
 def test_a_number_that_counts_something_names_no_item() -> None:
-    assert "The user meant" not in told("please fix 3 files in the ledger by 2 o'clock, with 1.5 rows each")
+    assert "I listed" not in told("please fix 3 files in the ledger by 2 o'clock, with 1.5 rows each")
 
 
 @pytest.mark.parametrize("answer", ["2. from what I saw in the old ledger", "2) - it should name the month, yeah?"])

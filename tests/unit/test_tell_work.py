@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.material import edit, run, said, step
+from tests.golden.material import edit, run, said, step, user
 from tests.unit.runs import material
 
 from ireneo import compact
 from ireneo.log.message import Draft, Text
-from ireneo.summaries.tell_work import write_leaf
+from ireneo.summaries.tell_work import user_lines, write_leaf
 from ireneo.summaries.work import WORK
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The user said: {}"
@@ -33,13 +33,18 @@ def test_what_the_user_said_in_a_refusal_is_told_with_what_was_refused() -> None
 @pytest.mark.parametrize(
     ("tool", "arguments", "named"),
     [
-        ("ExitPlanMode", {"plan": "First the rows."}, "my plan of ExitPlanMode"),
-        ("Task", {"prompt": "Count the rows.", "description": "Count"}, "my use of"),
+        ("ExitPlanMode", {"plan": "First the rows."}, "refusing my plan"),
+        ("AskUserQuestion", {"questions": [{"question": "Which row?"}]}, "refusing my question"),
+        ("Task", {"prompt": "Count the rows.", "description": "Count"}, "refused my use of"),
     ],
 )
 def test_a_refusal_is_told_whatever_was_refused(tool: str, arguments: dict[str, object], named: str) -> None:
     refused = step("", tool, arguments, "The user doesn't want to proceed with this tool use.", failed=True)
-    assert any(line.startswith(f"- The user refused {named}") for line in told(refused))
+    # What became of a plan or a question, the user's next message says.
+    assert any("refus" in line for line in told(refused)) == named.startswith("refused")
+    reason = step("", tool, arguments, REFUSAL.format("not the first row"), failed=True)
+    assert any(line.startswith("- The user") and "not the first row" in line for line in told(reason))
+    assert any(named in line for line in told(refused) + told(reason))
 
 
 def test_a_script_that_writes_and_then_looks_is_no_search() -> None:
@@ -167,3 +172,25 @@ def test_an_answer_in_plain_conversation_says_something_however_carefully_it_is_
     written = write_leaf(material(said(answer)).messages, ends_turn=True)
     found = next(section.lines for section in written if section.name == "discoveries")
     assert found, "a question with nothing below it tells nobody anything"
+
+
+def test_lines_of_a_users_message_stay_apart() -> None:
+    words = "for 3 keep the head row, as agreed\ndrop the tail\nAnd no rows from May."
+    (line,) = user_lines(material(user(words)).messages[0])
+    assert line.text == "for 3 keep the head row, as agreed / drop the tail / And no rows from May."
+
+
+def test_a_list_that_lost_its_marks_keeps_what_introduces_it() -> None:
+    ways = [
+        "Reading the head row on its own and giving it to each of the batches that follow it in the same import",
+        "Writing the head row once a day",
+    ]
+    about = "The head row is read twice by the importer, once for the batches and once more for the report of the day. "
+    words = f"{about * 5}\n\nConsider either:\n\n" + "\n".join(ways)
+    texts = [line.text for line in user_lines(material(user(words)).messages[0])]
+    assert texts[-2:] == [f"Consider either: {ways[0]}", ways[1]]
+
+
+def test_a_call_with_a_text_is_no_import() -> None:
+    shown = told(edit("quay.rb", "", 'def install\n  bin.install "rows"\n  man1.install "rows.1"\nend\n'))
+    assert any('bin.install "rows"' in line for line in shown)

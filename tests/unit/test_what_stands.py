@@ -226,3 +226,40 @@ def test_a_look_at_a_file_that_still_shows_a_line_outdoes_an_edit_that_took_it_o
     shown = told(made, run("ls", "src"), taken_out, read(FILE, f"import bell\n\n{BELL}"), run("ls", "src"))
     assert "if not bell.is_hung(): raise BellError" in shown
     assert "(changed later)" not in shown
+
+
+TIDAL = (
+    "def toll(tide):\n    if tide.is_high():\n        return ring_the_great_bell(tide)\n"
+    "    return ring_the_small_bell(tide)\n"
+)
+AFTER = "\n\ndef moor(boat):\n    pass\n"
+
+
+def test_code_that_a_later_look_at_its_function_does_not_show_is_no_longer_in_the_file() -> None:
+    made = edit(FILE, "", TIDAL)
+    seen = TIDAL.replace("if tide.is_high():", "if True:").replace("ring_the_great_bell", "sound_the_horn")
+    gone = "ring_the_small_bell(tide)` (no longer in the file)"
+    assert gone in told(made, read(FILE, seen + AFTER), run("ls", "src"))
+    assert gone not in told(made, read(FILE, TIDAL + AFTER), run("ls", "src"))
+    assert gone not in told(made, read(FILE, seen), run("ls", "src")), "the function may go on"
+    assert gone not in told(made, read("src/quay.py", seen + AFTER), run("ls", "src"))
+
+
+CLAIM = "Yes, TideTable Plus rings HarbourBells on its own, which spares a watchman."
+
+
+def test_what_the_agent_took_back_as_wrong_is_marked() -> None:
+    taken_back = "You're right, I made that up. TideTable has no HarbourBells of its own, only plain lamps."
+    other = "TideTable prints its LampCharts and a TollRegister once a day."
+    shown = told(said(f"{CLAIM} {other}"), run("ls", "src"), said(taken_back), run("ls", "src"), said("."))
+    assert f"{CLAIM} (taken back later)" in shown
+    assert f"{other} (taken back later)" not in shown
+    assert "only plain lamps. (taken back" not in shown
+    kept = told(said(CLAIM), run("ls", "src"), said("You're right, TideTable has HarbourBells."), run("ls", "src"))
+    assert "(taken back later)" not in kept
+
+
+def test_a_formatter_that_writes_is_no_check() -> None:
+    written = where_it_stands(run("gofmt -w tide.go", ""), edit(FILE, PLAIN, QUEUED), run("go test ./...", "ok tide"))
+    assert "gofmt" not in written
+    assert "`go test ./...` passed" in written

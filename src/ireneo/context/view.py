@@ -69,8 +69,8 @@ from ireneo.summaries.summary import (
     header,
     render,
 )
-from ireneo.summaries.tell_code import RemovedCode, change_lines, findings, name_changes, removed_lines
-from ireneo.summaries.tell_work import BRIEF_ANSWER
+from ireneo.summaries.tell_code import RemovedCode, change_lines, findings
+from ireneo.summaries.tell_work import BRIEF_ANSWER, replaced_lines
 from ireneo.summaries.work import strategy_of
 
 NOTES_TOKENS = 14
@@ -416,7 +416,7 @@ def fill_slots(
     told = {name: [each.line for each in offered if each.section == name] for name in ABOUT}
     replaced = [line for block in blocks for line in block.lines(REPLACED_CODE)]
     gone = RemovedCode(
-        [*replaced, *removed_lines(shown_steps), *name_changes(shown_steps)],
+        [*replaced, *replaced_lines(shown_messages, shown_steps)],
         [*told["artifacts"], *change_lines(shown_steps)],
         [*told["discoveries"], *findings(shown_steps)],
     )

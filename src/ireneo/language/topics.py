@@ -503,6 +503,7 @@ class Prose(Topic, frozen=True, kw_only=True):
     outcome: Row = ()  # Words and phrases, not patterns: how something ended
     offer: Row = ()  # Words and phrases, not patterns: a question or an offer
     passes: Patterns = Patterns(r"\b{}(?!\w)")  # Anywhere: the checks that were run passed
+    takes_back: Patterns = WHOLE  # Anywhere: what the speaker said before is false
 
 
 class Explaining(Topic, frozen=True, kw_only=True):

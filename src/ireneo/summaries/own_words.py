@@ -517,7 +517,7 @@ def _chosen_option(said: Line, offered: Line) -> Line | None:
     if not told:
         return None
     return Line(
-        text=f"{asked}The user {'chose' if first else 'meant'} {told}",
+        text=f"{asked}The user chose {told}" if first else f"I listed {told}",
         weight=CHOSEN,
         position=said.position,
         sources=(*offered.sources, *said.sources),

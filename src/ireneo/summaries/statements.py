@@ -42,6 +42,8 @@ LONGEST_TOPIC = 60
 """The maximum number of characters of a heading that precedes its subject."""
 WIDTH = 60
 """A longer line of prose without an end of sentence continues in the next one."""
+WRAPPED = 120
+"""A text with longer lines is not wrapped: each of its lines is one because its writer began it."""
 FEWEST_WORDS = 4
 """Sentences with fewer words mean nothing without what follows them."""
 BARE_LEAD = 5
@@ -129,6 +131,7 @@ class _ProseReader:
             yield from self._add_item(said)
         else:
             yield from self.flush()
+            listed = self.last[1]
             self.above, self.last = [], (0, "")
             self.label = self.label if line[0].isspace() else ""
             *before, last = sentences(said)
@@ -141,8 +144,11 @@ class _ProseReader:
                 self.lead = lead
                 yield from _join_fragments(before)
             else:
+                # A list that was pasted may have lost its marks.
+                unmarked = not (self.led or listed) and self.lead.endswith(":") and said[-1] not in ".!?:"
+                lead = f"{self.lead} " if unmarked else ""
                 self.lead = ""
-                told = list(_join_fragments(sentences(said.lstrip("> "))))
+                told = list(_join_fragments(sentences(f"{lead}{said.lstrip('> ')}")))
                 if told and self.led and _NAMELESS.match(told[0]):
                     told[0] = self._with_antecedent(told[0])
                 self.before = told[-1] if told else self.before
@@ -236,7 +242,9 @@ def prose(text: str, *, led: bool = False) -> Iterator[str]:
     outline = _ProseReader(led=led)
     block: list[str] | None = None
     held = ""
-    for line in text.splitlines():
+    lines = text.splitlines()
+    wrapped = max(map(len, lines), default=0) <= WRAPPED
+    for line in lines:
         if _FENCE.match(line):
             yield from outline.read(held)
             if block is not None:
@@ -244,7 +252,7 @@ def prose(text: str, *, led: bool = False) -> Iterator[str]:
             held, block = "", [] if block is None else None
         elif block is not None:
             block.append(line)
-        elif _continues_line(held, line):
+        elif _continues_line(held, line, wrapped=wrapped):
             held = f"{held} {line.strip()}"
         else:
             yield from outline.read(held, leads=_ITEM.match(line) is not None)
@@ -294,7 +302,7 @@ _COMMENT_MARK = lazy_re(r"^\s*(?://+|#+|--|\*|/\*+|<!--)?\s*")
 _SYMBOLS = lazy_re(r"[{}=;<>\[\]&|$\\\"]|\w\(")
 
 
-def _continues_line(held: str, line: str) -> bool:
+def _continues_line(held: str, line: str, *, wrapped: bool) -> bool:
     """Whether `line` continues a wrapped sentence in `held`."""
     before, said = held.rstrip(), line.strip()
     if not said or not before or before[-1] in ".!?:;|" or len(before) + len(said) > LONGEST:
@@ -303,7 +311,7 @@ def _continues_line(held: str, line: str) -> bool:
         return False
     if _ITEM.match(held):
         return line[0].isspace()
-    return said[0].islower() or len(before) > WIDTH
+    return said[0].islower() or (wrapped and len(before) > WIDTH)
 
 
 def _join_fragments(pieces: Iterable[str]) -> Iterator[str]:
@@ -393,6 +401,11 @@ def has_cue(said: str, kind: CueKind) -> bool:
     return _count_cues(said)[kind] > 0
 
 
+def takes_back(said: str) -> bool:
+    """Whether a sentence says that what the speaker said before is false."""
+    return _SAYS.takes_back.search(said) is not None
+
+
 def is_proposal(said: str) -> bool:
     """Whether a sentence proposes or announces a change."""
     return is_intent(said) or has_cue(said, "decision")
@@ -461,7 +474,7 @@ _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
     r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
     r"|#!|\w+\(\)(?: \{|;)?$|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$"
-    r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$|(?:[\w.]+ )?\"[\w./@+-]*\"$)"
+    r"|(?:const|var|type) \($|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$|(?:\w+ |\. )?\"[\w./@+-]*\"$)"
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"

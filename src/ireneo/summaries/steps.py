@@ -99,7 +99,7 @@ def understand(call: Call) -> Action:
         return _text_action(call.name, patch)
     if pattern := _first_string(given, _PATTERN_KEYS):
         return Action(kind="search", subject=_clip_line(pattern))
-    if url := _first_string(given, ("url", "uri", "href")):
+    if (url := _first_string(given, ("url", "uri", "href"))) and not url.startswith(("file:", "/")):
         return Action(kind="fetch", subject=_clip_line(url))
     if any(key in given for key in ("todos", "plan", "items", "steps")):
         return Action(kind="plan", subject=call.name)
@@ -173,7 +173,8 @@ _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
         r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle"
         # Installing packages, or listing them, checks nothing.
         r"|(?:yarn|pnpm) (?!(?:add|i|install|up|update|upgrade|remove|rm|uninstall|dlx|link|unlink|why|list|ls)\b)"
-        r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
+        r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt(?! -w)|mise (?:run|test)|ctest|cmake|gcc"
+        r"|jest|vitest"
         r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
         r"|bundle exec|rake|phpunit|dotnet (?:test|build))"
     ),

@@ -89,6 +89,8 @@ def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
 
 KEPT_GONE, ANEW = 0.15, 0.2
 REPLACED, REPLACED_MARK, ANEW_MARK = 0.7, " (changed later)", " (its file was written anew later)"
+NO_LONGER_MARK, TAKEN_BACK_MARK = " (no longer in the file)", " (taken back later)"
+MARKS = (REPLACED_MARK, ANEW_MARK, NO_LONGER_MARK, TAKEN_BACK_MARK)
 REPLACED_SHARE = 0.15
 """The share of a passage that later changes must have taken out for it to be marked."""
 LEAST_GONE, MOST_GONE = 8, 120
@@ -116,6 +118,21 @@ def removed_lines(done: Sequence[Step]) -> list[Line]:
                     out.pop((step.action.subject, text), None)
                     out[step.action.subject, text] = step.line(text, KEPT_GONE, subject=step.action.subject)
     return [line for line in out.values() if not line.text or added.get(line.text, -1) < line.position]
+
+
+SHOWN = "shown of "
+"""Begins the subject of a line with what a short look at a file showed, by which is seen what others took out."""
+MOST_SHOWN = 2_000
+"""The maximum number of characters of such a look."""
+
+
+def shown_lines(done: Sequence[Step]) -> Iterator[Line]:
+    """The lines of files that short looks at them showed."""
+    for step in done:
+        if step.action.kind == "read" and step.result is not None and not step.failed:
+            text = "\n".join(filter(None, map(_bare_line, seen_lines(step.output))))
+            if len(text) <= MOST_SHOWN:
+                yield replace(step.line(text, ANEW, subject=f"{SHOWN}{step.action.subject}"), verbs=((SHOWN, 1),))
 
 
 NAMES = "names in "
@@ -218,8 +235,14 @@ class RemovedCode:
         self._of: dict[str, list[Line]] = {}
         self._names: dict[str, list[tuple[int, int, str]]] = {}
         self._valued: dict[str, set[str]] = {}
+        self._shown: dict[str, list[Line]] = {}
+        self._taken_back: list[tuple[int, frozenset[str]]] = []
         for line in sorted(lines, key=lambda line: line.position):
-            if line.subject.startswith(NAMES):
+            if line.subject.startswith(SHOWN):
+                self._shown.setdefault(line.subject.removeprefix(SHOWN), []).append(line)
+            elif line.subject == TAKEN_BACK:
+                self._taken_back.append((line.position, frozenset(name for name, _ in line.verbs)))
+            elif line.subject.startswith(NAMES):
                 for name, by in line.verbs:
                     where = f"/{line.subject.removeprefix(NAMES)}"
                     self._names.setdefault(name, []).append((line.position, by, where))
@@ -230,10 +253,9 @@ class RemovedCode:
 
     def mark_removed(self, line: Line) -> Line:
         """A line about code: marked, and with less weight, if that code or a part of it was removed later."""
-        marked = line.text.endswith((REPLACED_MARK, ANEW_MARK))
-        if marked or line.text.startswith(REMOVED) or not (self._of or self._names):
+        if line.text.endswith(MARKS) or line.text.startswith(REMOVED):
             return line
-        mark = self._mark_of_code(line) if line.subject else REPLACED_MARK if self._speaks_of_undone(line) else ""
+        mark = self._mark_of_code(line) if line.subject else self._mark_of_sentence(line)
         return replace(line, text=f"{line.text}{mark}", weight=round(line.weight * REPLACED, 2)) if mark else line
 
     def _mark_of_code(self, line: Line) -> str:
@@ -243,7 +265,17 @@ class RemovedCode:
         text = told["code"] if (told := _TOLD.match(line.text)) else line.text
         out = {each.text: each for each in later if each.text in text and not self._stands(each)}
         went = sum(map(len, out)) >= REPLACED_SHARE * len(text) and not all(map(self._is_common, out.values()))
-        return REPLACED_MARK if went else ""
+        if went:
+            return REPLACED_MARK
+        shown = (each.text for each in self._shown.get(line.subject, ()) if each.position > line.position)
+        return NO_LONGER_MARK if told and any(_contradicts(each, line.text, text) for each in shown) else ""
+
+    def _mark_of_sentence(self, line: Line) -> str:
+        names = names_said(line.text) if any(place > line.position for place, _ in self._taken_back) else frozenset()
+        for place, said in self._taken_back:
+            if place > line.position and len(names & said) > max(len(names - said), 1) and len(names - said) <= 1:
+                return TAKEN_BACK_MARK
+        return REPLACED_MARK if self._names and self._speaks_of_undone(line) else ""
 
     def _stands(self, gone: Line) -> bool:
         """Whether a line that was taken out is put in by the same call or a later one, or its file still shows it."""
@@ -298,6 +330,36 @@ class RemovedCode:
         # Not all that is there now need have been counted before.
         left = max(then + sum(ended), 0) if then > 0 else then + sum(ended)
         return bool(ended) and not left and not moved
+
+
+def _contradicts(shown: str, said: str, code: str) -> bool:
+    """Whether a look at the whole function of a passage shows something else before a part of its code."""
+    function, within, whole, missing = said.partition(": `")[0], "", False, False
+    for line in shown.split("\n"):
+        if whole := bool((name := defined_name(line)) and within):
+            break
+        within += _SIGNS.sub("", line) if within or (name == function and "(" in line) else ""
+    pieces = (_SIGNS.sub("", piece) for piece in _PIECES.split(code)) if whole else ()
+    for piece in (each[:MOST_GONE] for each in pieces if len(each) >= TELLING):
+        if missing and within.count(piece) == 1:
+            return True
+        _, found, rest = within.partition(piece)
+        within, missing = (rest, False) if found else (within, True)
+    return False
+
+
+TELLING = 16
+"""Shorter pieces of code stand in many places."""
+_PIECES, _SIGNS = lazy_re(r"; |: "), lazy_re(r"\W+")
+TAKEN_BACK = "taken back"
+"""The subject of a line with the names in what the agent took back as wrong."""
+_SPOKEN_NAME = lazy_re(r"`[^`\n]{2,60}`|\b\w*[A-Z]\w+")
+
+
+def names_said(text: str) -> frozenset[str]:
+    """The names in a sentence, in whatever number; a word that only begins it is none."""
+    found = (each[0] for each in _SPOKEN_NAME.finditer(text) if each.start() or not each[0][1:].islower())
+    return frozenset(name.strip("`").lower().removesuffix("s") for name in found)
 
 
 def _is_one_file(path: str, other: str) -> bool:

@@ -38,7 +38,7 @@ from ireneo.summaries.own_words import (
 )
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
-from ireneo.summaries.statements import FEWEST_WORDS, defined_name, is_request, prose, prose_worth
+from ireneo.summaries.statements import FEWEST_WORDS, WIDTH, defined_name, is_request, prose, prose_worth, takes_back
 from ireneo.summaries.steps import (
     CHANGES,
     SHOWN_OUTPUT,
@@ -53,6 +53,7 @@ from ireneo.summaries.steps import (
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, REPLACED_CODE, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
+    TAKEN_BACK,
     RemovedCode,
     brought_text,
     change_lines,
@@ -60,7 +61,9 @@ from ireneo.summaries.tell_code import (
     findings,
     heaviest_lines,
     name_changes,
+    names_said,
     removed_lines,
+    shown_lines,
 )
 
 RULED = 10.0
@@ -71,6 +74,7 @@ BRIEF, FULL = 6, 24
 """A message of the user with fewer letters than the second in words that tell something, such as applause, weighs less;
 the first is the share of one without any."""
 SHORT_WORD = 3
+NEW_LINE = " / "
 UNDER_WAY = "PARTIAL"
 """Status of a stretch that ends within a turn; never shown alone."""
 ASKED = 5.0
@@ -86,6 +90,8 @@ SAID = 1.0
 FEW_WORDS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
+ANSWERED_NEXT: frozenset[ActionKind] = frozenset({"plan", "ask"})
+"""Calls that ask the user, who refuses them to answer in a message."""
 OPTION_BEGINS = 60
 """A sentence is an option that was offered if this much of it stands in the list."""
 BRIEF_ANSWER = 80
@@ -191,12 +197,33 @@ def write_leaf(messages: Sequence[Message], *, ends_turn: bool) -> tuple[Section
             "dead_ends": given_up,
             "worked": passed,
             "artifacts": changes,
-            REPLACED_CODE: [*removed_lines(done), *name_changes(done)],
+            REPLACED_CODE: replaced_lines(messages, done),
             "open": _closing_question(messages, ends_turn=ends_turn),
             "state": state_lines(done),
             "status": [_status_line(messages, done, ends_turn=ends_turn)],
         }
     )
+
+
+def replaced_lines(messages: Sequence[Message], done: Sequence[Step]) -> list[Line]:
+    """What shows that something was undone: code that was taken out or isn't seen any more, and what was taken back."""
+    return [*removed_lines(done), *name_changes(done), *shown_lines(done), *_taken_back(messages)]
+
+
+def _taken_back(messages: Sequence[Message]) -> Iterator[Line]:
+    """The names in what the agent takes back as wrong: those in that sentence and the next ones."""
+    for message in messages:
+        if message.role != "assistant" or message.draft.origin != "spoken":
+            continue
+        said = list(prose(message.text))
+        for place in [place for place, each in enumerate(said) if takes_back(each)][:1]:
+            names = names_said(" ".join(said[place : place + SENTENCES_BEHIND]))
+            line = Line(text=TAKEN_BACK, subject=TAKEN_BACK, weight=LEAST, position=message.position)
+            yield replace(line, verbs=tuple((name, 1) for name in sorted(names)), sources=(message.id,))
+
+
+SENTENCES_BEHIND = 3
+"""What is right stands in the sentence that takes something back, or in the next ones."""
 
 
 def _act_lines(done: Sequence[Step]) -> list[Line]:
@@ -233,7 +260,7 @@ def user_lines(message: Message) -> list[Line]:
     """The user's words verbatim: a long message sentence by sentence, the first with the most weight."""
     text = " ".join(message.text.split())
     said = list(prose(without_diffs(message.text))) if len(text) > WORD_CHARACTERS else []
-    said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
+    said = said or ([clip(_on_one_line(message.text), WORD_CHARACTERS)] if text else [])
     share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
     titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(message.text)}
     out: list[Line] = []
@@ -242,6 +269,15 @@ def user_lines(message: Message) -> list[Line]:
         weight = RULED * full if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
         weight = max(weight, RULED - 1) if each in titles else weight
         out.append(Line(text=each, weight=weight, position=message.position, sources=(message.id,)))
+    return out
+
+
+def _on_one_line(text: str) -> str:
+    """A text on one line, with a mark where its writer began another without a punctuation mark."""
+    out = last = ""
+    for said in filter(None, (" ".join(line.split()) for line in text.splitlines())):
+        goes_on = not out or out[-1] in ".!?:;," or (len(last) > WIDTH and said[0].islower())
+        out, last = f"{out}{' ' if goes_on else NEW_LINE}{said}".lstrip(), said
     return out
 
 
@@ -324,6 +360,8 @@ def _user_answers(done: Sequence[Step]) -> Iterator[Line]:
 def _refused_action(step: Step) -> str:
     """The action of a refused call."""
     action = step.action
+    if action.kind in ANSWERED_NEXT:
+        return "my plan" if action.kind == "plan" else "my question"
     if action.shell:
         return f"`{clip(action.subject, 110)}`"
     new = next(
@@ -352,8 +390,8 @@ def _operations(done: Sequence[Step], told: Container[str]) -> Iterator[Line]:
     for place, step in enumerate(done):
         kind, subject = step.action.kind, step.action.subject
         if step.was_rejected:
-            # With a reason, `_user_answers` has it.
-            if not refusal_words(step):
+            # With a reason, `_user_answers` has it; what became of a plan, the user's next message says.
+            if not refusal_words(step) and kind not in ANSWERED_NEXT:
                 yield step.line(f"The user refused {_refused_action(step)}.", REFUSED)
         elif kind == "ask" or brought_text(step) or (kind == "use" and "prompt" in step.call.arguments):
             continue  # Answers of the user, pages and reports are represented by their sentences.

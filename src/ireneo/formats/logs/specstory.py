@@ -90,12 +90,13 @@ _TOLD = lazy_re(r"(?P<what>[A-Z][\w ]{2,30}): (?P<value>\S.*)")
 _BULLET = lazy_re(r"- (?P<key>\w[\w.-]{0,60}): `(?P<value>.*)")
 _PATCHED = lazy_re(r"\*\*(?P<change>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
 _WRITTEN = lazy_re(
-    r"(?:The file (?P<file>\S.{0,400}?) has been (?:updated|created)"
+    r"(?:The file (?P<file>\S.{0,400}?) has been (?:updated|created|overwritten)"
     r"|File created successfully at: (?P<made>\S.{0,400}?)[^\S\n]*+$)",
     re.M,
 )
 _DONE = lazy_re(
-    r"(?:The file \S.{0,400}? has been (?:updated|created)|File created successfully at: |Plan updated\b|Success\.)"
+    r"(?:The file \S.{0,400}? has been (?:updated|created|overwritten)|File created successfully at: |Plan updated\b"
+    r"|Success\.)"
 )
 _REFUSED = lazy_re(r"File has (?:been unexpectedly modified|not been read yet)|File does not exist\b")
 _EXITED = lazy_re(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited with code (-?\d+)$", re.M)
