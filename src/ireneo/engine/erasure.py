@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
@@ -15,6 +14,7 @@ from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.log.message import Call, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking, erase, strings
 from ireneo.log.tree import Annotation, AnnotationId, SessionKey
 from ireneo.memories.kinds import KINDS
+from ireneo.memories.mentions import names_in_text
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
@@ -98,16 +98,14 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
 
 
 class SubjectName:
-    """The name of a subject, matched as whole words regardless of case."""
+    """The name of a subject, matched as whole words regardless of case and of the ending of a possessive."""
 
     def __init__(self, name: str) -> None:
         self.text = name
-        pieces = [re.escape(piece) for piece in name.casefold().split()]
-        self._said = re.compile(r"(?<!\w)" + r"\s+".join(pieces) + r"(?!\w)")
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Whether any of `texts` contains the name."""
-        return any(self._said.search(text.casefold()) for text in texts)
+        return any(names_in_text(self.text, text) for text in texts)
 
 
 def spoken_texts(message: Message) -> Iterator[str]:
@@ -228,11 +226,13 @@ class EvidenceTrace:
         sources: Collection[str] = (),
         sessions: Collection[str] = (),
         erased: ErasedWords | None = None,
+        stay: Collection[str] = (),
     ) -> None:
         """Count evidence from `sources` or `sessions` as lost, and words that occur only in `erased` texts.
 
-        `sources` are ids of messages, summaries and memories.
+        `sources` are ids of messages, summaries and memories; `stay` are ids of memories that stay without them.
         """
+        self._stay = stay
         self._tx = tx
         self._space = space
         self._sources = sources
@@ -264,14 +264,15 @@ class EvidenceTrace:
             if record.id in self._gone:
                 continue
             left = self._without_lost(self._left.get(record.id, record))
-            if left is None or self._worded_by_erased(left):
+            if left is None or (record.id not in self._stay and self._worded_by_erased(left)):
                 self._gone[record.id] = record
             elif left.evidence != record.evidence:
                 self._left[record.id] = left
 
     def _without_lost(self, record: Record) -> Record | None:
         """Return the memory without the lost evidence; None if none is left, or only retractions that were derived."""
-        pieces = [left for piece in record.evidence if (left := self._evidence_left(piece)) is not None]
+        stays = record.id in self._stay
+        pieces = [left for piece in record.evidence if (left := self._evidence_left(piece, stays=stays)) is not None]
         if tuple(pieces) == record.evidence:
             return record
         if all(map(_is_retraction, pieces)):
@@ -287,7 +288,7 @@ class EvidenceTrace:
             stale="",
         )
 
-    def _evidence_left(self, piece: Evidence) -> Evidence | None:
+    def _evidence_left(self, piece: Evidence, *, stays: bool) -> Evidence | None:
         if piece.session and piece.session in self._sessions:
             return None
         left = replace(
@@ -296,7 +297,7 @@ class EvidenceTrace:
             summaries=tuple(name for name in piece.summaries if name not in self._sources),
             memories=tuple(name for name in piece.memories if name not in self._gone),
         )
-        return left if left.sources or not piece.sources else None
+        return left if stays or left.sources or not piece.sources else None
 
     def _worded_by_erased(self, left: Record) -> bool:
         """Whether the memory's words can't come from its remaining evidence."""

@@ -6,7 +6,7 @@ everything; the next one overwrites the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
@@ -35,13 +35,15 @@ from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.engine.tree import all_annotations, all_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
 from ireneo.language.files import topic
-from ireneo.language.topics import Persons, Questions
-from ireneo.language.words import letters, sentences, terms
+from ireneo.language.topics import Persons
+from ireneo.language.words import sentences, terms
 from ireneo.log.message import Message, MessageId, short
 from ireneo.log.tree import SessionKey
-from ireneo.memories.persons import NamedText, Person, names_by_relation
+from ireneo.memories.mentions import NamedText, Person, PossibleMention, names_meant
+from ireneo.memories.persons import names_by_relation
 from ireneo.memories.record import MemoryId, Record, quoted
 from ireneo.memories.serving import informative_sentences
+from ireneo.memories.wording import distinctive_words
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -50,6 +52,10 @@ STAYS = (
     "Ids, places, times and counts of messages stay, and so do copies of the database and exported files; an import of "
     "such files leaves out what comes from messages erased here, and brings back what was remembered without any."
 )
+
+
+LEAST_SAID = 3
+"""Words of a sentence whose loss is told."""
 
 
 class ErasureTarget(Struct, frozen=True, kw_only=True):
@@ -61,6 +67,10 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
     memories: tuple[Record, ...] = ()
     name: SubjectName | None = None
     """Everything else that contains this name is erased too."""
+    told: SubjectMentions | None = None
+    """What is said of the subject by other words than its name."""
+    stay: tuple[Record, ...] = ()
+    """Memories drawn from the messages that don't speak of the subject, and stay without them."""
     of_memory: bool = False
     """Only memories were named, and the messages they were drawn from may be erased too."""
     note: str = ""
@@ -119,14 +129,86 @@ def memory_target(tx: Transaction, space: str, name: str) -> ErasureTarget:
     return ErasureTarget(memories=(record,), note=note, of_memory=True)
 
 
+class SubjectMentions:
+    """The sentences of a space that may speak of somebody without the name."""
+
+    def __init__(self, tx: Transaction, space: str, name: str, records: Sequence[Record]) -> None:
+        """Read all messages, and `records`, all memories."""
+        self._texts = {
+            info.key: [
+                NamedText(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased
+            ]
+            for info in tx.sessions.list(space)
+        }
+        others = {name for each in records for name in (each.subject, *names_by_relation([each]).values())}
+        said = [*(one.text for each in self._texts.values() for one in each), *(each.text for each in records)]
+        self.person = Person(name, said, others - topic(Persons).speakers)
+        self.found = [
+            (key.session, id, each) for key, texts in self._texts.items() for id, each in self.person.mentions(texts)
+        ]
+
+    def candidates(self, records: Sequence[Record], gone: Collection[str]) -> Iterator[ErasureCandidate]:
+        """What may have to go as well, first what is certain, then what stands nearest to the name."""
+        about = [each for each in self.found if each[1] not in gone]
+        for session, id, each in sorted(about, key=lambda one: (not one[2].certain, one[2].distance)):
+            yield ErasureCandidate(
+                id=MessageId(id), session=session, text=each.sentence, why=each.why, certain=each.certain
+            )
+        by_message: dict[str, list[PossibleMention]] = {}
+        for _, id, each in about:
+            by_message.setdefault(id, []).append(each)
+        for record in records:
+            if record.id in gone:
+                continue
+            why = self.person.mention_reason(" \n".join(memory_texts(record)))
+            said = [one for source in record.sources for one in by_message.get(source, ())]
+            drawn = next((one for one in said if _says_part(record.text, one.sentence)), None)
+            if why or drawn:
+                why = why or f"it was drawn from a message of which {drawn.why if drawn else ''}"
+                certain = not drawn or drawn.certain
+                yield ErasureCandidate(id=record.id, session="", text=record.text, why=why, certain=certain)
+
+    def besides(self, text: str, id: str) -> list[str]:
+        """The sentences of a message that name somebody, which aren't about them."""
+        about = {each.sentence for _, name, each in self.found if name == id}
+        return [
+            each
+            for each in informative_sentences(text)
+            if len(each.split()) >= LEAST_SAID and not (each in about or self.person.named_in(each))
+        ]
+
+    def stays(self, record: Record, gone: Mapping[str, str]) -> bool:
+        """Whether a memory that was drawn from `gone` messages says nothing of them.
+
+        It does if it tells of the speaker or of others, or repeats a sentence that isn't about them.
+        """
+        lost = [source for source in record.sources if source in gone]
+        if not lost or self.person.named_in(" \n".join(memory_texts(record))):
+            return False
+        told = [one for source in lost for one in self.besides(gone[source], source)]
+        return self.person.speaks_of_others(record.text) or any(_says_part(record.text, each) for each in told)
+
+
+def _says_part(text: str, sentence: str) -> bool:
+    """Whether a memory says a part of a sentence, or the sentence a part of it."""
+    one, other = distinctive_words(text), distinctive_words(sentence)
+    return 2 * len(one & other) >= max(1, min(len(one), len(other)))
+
+
 def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     """The memories of `subject`, the messages they come from, and everything that contains its name.
 
+    A relation to the user stands for the person's name, if that is known; raises BadInput if there are several.
     For a role, such as the user, the name isn't searched for, since everything would contain it.
     """
-    wanted = folded(subject)
-    known = tx.memories.list(space, MemoryFilter(subject=subject))
-    name = None if wanted in topic(Persons).speakers else SubjectName(subject)
+    records = tx.memories.list(space, MemoryFilter())
+    called = names_meant(subject, records)
+    if len(called) > 1:
+        raise BadInput(f"{subject!r} may be {' or '.join(sorted(called))}: give the name.")
+    meant = called[0] if called else subject
+    subjects = {folded(subject), folded(meant)}
+    known = [each for each in records if folded(each.subject) in subjects]
+    name = None if folded(meant) in topic(Persons).speakers else SubjectName(meant)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     infos = tx.sessions.list(space)
     found: dict[SessionKey, tuple[Message, ...]] = {}
@@ -136,12 +218,16 @@ def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
         if left := tuple(each for each in here if not each.erased):
             found[info.key] = left
     memories = {record.id: record for record in known}
-    if name is not None:
-        others = tx.memories.list(space, MemoryFilter())
-        memories.update((record.id, record) for record in others if name.is_in(memory_texts(record)))
-    keys = [info.key.session for info in infos if name and name.is_in([info.key.session])]
+    if name is None:
+        return ErasureTarget(messages=found, memories=tuple(memories.values()))
+    memories.update((record.id, record) for record in records if name.is_in(memory_texts(record)))
+    told = SubjectMentions(tx, space, meant, records)
+    gone: dict[str, str] = {each.id: each.draft.text for here in found.values() for each in here}
+    stay = tuple(each for each in records if each.id not in memories and told.stays(each, gone))
+    keys = [info.key.session for info in infos if name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
-    return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, note=note)
+    note = f"{quoted(subject)} is {meant}. {note}".strip() if called else note
+    return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, told=told, stay=stay, note=note)
 
 
 def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:
@@ -160,11 +246,18 @@ def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Coll
 def _candidates(tx: Transaction, space: str, meant: ErasureTarget, plan: ErasurePlan) -> tuple[ErasureCandidate, ...]:
     """Candidates that may be meant too, but remain."""
     gone = {message.id for part in plan.sessions for message in part.messages}
-    if meant.name is not None:
-        found = possible_mentions(tx, space, meant.name.text, gone, {each.id for each in plan.memories})
+    if meant.told is not None:
+        here = {*gone, *(each.id for each in (*plan.memories, *_staying(meant)))}
+        found = meant.told.candidates(tx.memories.list(space, MemoryFilter()), here)
     else:
         found = sources_of(tx, space, meant.memories if meant.of_memory else (), gone)
     return tuple({(each.id, each.text): each for each in found}.values())
+
+
+def _staying(meant: ErasureTarget) -> list[Record]:
+    """The memories that stay without their messages, unless they were named too."""
+    also = {each.id for each in meant.memories}
+    return [each for each in meant.stay if each.id not in also]
 
 
 class ErasureCounts(Struct, frozen=True, kw_only=True):
@@ -202,7 +295,7 @@ class GoingText(Struct, frozen=True, kw_only=True):
     undone: bool = False
     """Whether a rewind undid it, so that nothing shows it any more."""
     beside: tuple[str, ...] = ()
-    """Of a user's message that names the subject: the sentences that don't, and in which users speak of themselves."""
+    """Of a user's message: the sentences that don't speak of the subject, and that no memory keeps."""
 
 
 class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
@@ -219,6 +312,8 @@ class ErasureReceipt(ShortRepr, frozen=True, kw_only=True):
     also: tuple[ErasureCandidate, ...] = ()
     """Data that remains and may have to be erased as well: sentences that may refer to the subject, and messages that a
     memory was drawn from."""
+    stay: tuple[ErasureCandidate, ...] = ()
+    """Memories that don't speak of the subject and stay, though a message that they were drawn from goes."""
     note: str = ""
     """The steps that remain to be done, and what is kept."""
     going: tuple[GoingText, ...] = ()
@@ -265,51 +360,50 @@ def _erase(
     preview: bool = False,
 ) -> ErasureReceipt:
     """Erase one thing, or only say what that would erase."""
-    plan, candidates = _make_plan(tx, space, what, name, also)
+    meant, plan = _make_plan(tx, space, what, name, also)
+    candidates = _candidates(tx, space, meant, plan)
     counted = _count_erased(tx, space, plan)
     going: tuple[GoingText, ...] = ()
     note = plan.note
     if preview:
         lessened = ", ".join(short(each.id) for each in plan.lessened)
         note = f"{note} Some evidence goes of {lessened}, which stay.".strip() if lessened else note
-        going = tuple(_texts_to_erase(tx, space, plan, name if what == "subject" else ""))
+        going = tuple(_texts_to_erase(tx, space, plan, meant))
     elif not plan.is_empty:
         before = _count_documents(tx, space)
         carry_out(tx, space, plan)
         settle_remaining(tx, space, plan.memories, plan.lessened)
         counted = replace(counted, documents=before - _count_documents(tx, space))
+    why = "it doesn't speak of the subject"
+    stay = tuple(ErasureCandidate(id=each.id, session="", text=each.text, why=why) for each in _staying(meant))
     ids = _erased_ids(plan, space)
-    return ErasureReceipt(what=counted, ids=ids, at=now, preview=preview, also=candidates, note=note, going=going)
+    return ErasureReceipt(
+        what=counted, ids=ids, at=now, preview=preview, also=candidates, stay=stay, note=note, going=going
+    )
 
 
-def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, subject: str) -> Iterator[GoingText]:
+def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, meant: ErasureTarget) -> Iterator[GoingText]:
     """The texts of the messages and memories to be erased; roles, such as the user, aren't marked as names."""
-    named = SubjectName(subject) if subject and folded(subject) not in topic(Persons).speakers else None
+    named = meant.name
     said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
     shown = tx.log.on_branch(space, [(session, [each.id]) for session, each in said]) if said else ()
+    kept = [each.text for each in _staying(meant)]
     for (session, each), stands in zip(said, shown, strict=True):
         # A call and an output are shown by what they contain.
         texts = [*filter(None, spoken_texts(each))]
         apart = named is not None and not named.is_in(texts)
+        beside = meant.told.besides(each.draft.text, each.id) if meant.told and each.role == "user" else ()
         yield GoingText(
             id=each.id,
             session=session,
             text=each.draft.text or "\n".join(texts),
             apart=apart,
             undone=not stands,
-            beside=tuple(_of_oneself(each.draft.text, named)) if named and each.role == "user" else (),
+            beside=tuple(one for one in beside if not any(_says_part(text, one) for text in kept)),
         )
     for memory, seen in zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True):
         apart = named is not None and not named.is_in([memory.text])
         yield GoingText(id=memory.id, session="", text=memory.text, apart=apart, undone=seen is None)
-
-
-def _of_oneself(text: str, named: SubjectName) -> Iterator[str]:
-    """The sentences in which users state something of themselves, and don't name the subject."""
-    for each in informative_sentences(text):
-        words = {word.casefold() for word in letters(each)}
-        if not (named.is_in([each]) or topic(Questions).asker.isdisjoint(words)):
-            yield each
 
 
 def _the_one_given(given: dict[str, str | None], space: str) -> tuple[str, str]:
@@ -329,15 +423,14 @@ def _the_one_given(given: dict[str, str | None], space: str) -> tuple[str, str]:
 
 def _make_plan(
     tx: Transaction, space: str, what: str, name: str, also: Collection[str]
-) -> tuple[ErasurePlan, tuple[ErasureCandidate, ...]]:
+) -> tuple[ErasureTarget, ErasurePlan]:
     if what == "everything":
         infos = tx.sessions.list(space)
         sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
-        return ErasurePlan(everything=True, sessions=sessions, taught=all_runs(tx, space)), ()
+        return ErasureTarget(), ErasurePlan(everything=True, sessions=sessions, taught=all_runs(tx, space))
     find = {"message": message_target, "session": session_target, "memory": memory_target, "subject": subject_target}
     meant = add_candidates(tx, space, find[what](tx, space, name), also)
-    plan = _plan_erasure(tx, space, meant)
-    return plan, _candidates(tx, space, meant, plan)
+    return meant, _plan_erasure(tx, space, meant)
 
 
 def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
@@ -365,7 +458,8 @@ def _plan_erasure(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
     whole = frozenset(key.session for key in meant.sessions)
     every = tx.memories.list(space, MemoryFilter()) if whole else ()
     of_sessions = [record for record in every if not whole.isdisjoint(record.sessions)]
-    trace = EvidenceTrace(tx, space, sources=lost, sessions=whole, erased=erased)
+    stay = {each.id for each in _staying(meant)}
+    trace = EvidenceTrace(tx, space, sources=lost, sessions=whole, erased=erased, stay=stay)
     gone, lessened = trace.follow(meant.memories, of_sessions)
     taught = run_changes(
         tx,
@@ -460,40 +554,8 @@ class ErasureCandidate(Struct, frozen=True, kw_only=True):
     """The sentence."""
     why: str
     """Why the subject may be meant."""
-
-
-def possible_mentions(
-    tx: Transaction, space: str, name: str, messages: Collection[str], memories: Collection[str]
-) -> Iterator[ErasureCandidate]:
-    """The sentences that may refer to `name`, apart from the `messages` and `memories` to be erased anyway."""
-    told = {
-        info.key: [
-            NamedText(id=each.id, text=each.draft.text) for each in all_messages(tx, info.key) if not each.erased
-        ]
-        for info in tx.sessions.list(space)
-    }
-    records = tx.memories.list(space, MemoryFilter())
-    others = {name for each in records for name in (each.subject, *names_by_relation([each]).values())}
-    said = [*(one.text for each in told.values() for one in each), *(each.text for each in records)]
-    person = Person(name, said, others - topic(Persons).speakers)
-    meant: dict[str, str] = dict.fromkeys(messages, "")
-    for key, texts in told.items():
-        for id, mention in person.mentions(texts):
-            if id not in messages:
-                meant[id] = mention.why
-                yield ErasureCandidate(id=MessageId(id), session=key.session, text=mention.sentence, why=mention.why)
-    for record in records:
-        if record.id not in memories and (why := _mention_reason(person, record, meant)):
-            yield ErasureCandidate(id=record.id, session="", text=record.text, why=why)
-
-
-def _mention_reason(person: Person, record: Record, meant: dict[str, str]) -> str:
-    """Why a memory may refer to somebody: by its own words, or by the messages it was drawn from."""
-    why = person.mention_reason(
-        " \n".join(memory_texts(record)), follows=any(source in meant for source in record.sources)
-    )
-    drawn = next((meant[source] for source in record.sources if meant.get(source)), "")
-    return why or (f"it was drawn from a message of which {drawn}" if drawn else "")
+    certain: bool = False
+    """Whether another name or a relation of the subject is said, and not only a pronoun or what it does."""
 
 
 def sources_of(

@@ -387,6 +387,12 @@ class Persons(Topic, frozen=True, kw_only=True):
     she: Set = frozenset()
     he: Set = frozenset()
     they: Set = frozenset()  # Pronouns
+    objects: Set = frozenset()  # Those of them that never mean the subject of their own clause
+    agents: Row = ()  # Endings of nouns for people by what they do: potter, harpist
+    ours: Row = ()  # Before a noun for somebody whom everybody in the talk knows
+    short: Row = ()  # Endings of short names: Bernie
+    before_places: Row = ()  # Right before a name that is no person's
+    does: Row = ()  # Right behind the name of somebody who does something
     roles: Set = frozenset()  # Relations between people; a name after one of these is that person's
     female: Set = frozenset()
     male: Set = frozenset()  # Roles and other nouns that determine the pronoun

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,7 +48,7 @@ from ireneo.faces.cli.place import absolute, database, existing, exists, make_fo
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Pruned
-    from ireneo.types import ErasureReceipt, Examined, Finding, Secrets
+    from ireneo.types import ErasureCandidate, ErasureReceipt, Examined, Finding, Secrets
 
 
 def path(db: Db = None) -> Answer:
@@ -252,12 +252,12 @@ def forget(
         before = memory.forget(**target, also=taken, preview=True) if taken else before
     if not as_json and (preview or not yes):
         _show_going(before, name)
-    if not as_json and before.also:
-        echo("This may be meant as well, and stays unless you add --also ID, or --also all:")
-        for each in before.also:
-            # A memory may be a quotation already.
-            said = one_line(each.text) if each.text.startswith("“") else f"“{one_line(each.text)}”"
-            echo(f"  {short(each.id)}  {said if each.text.strip() else ''} ({one_line(each.why)})")
+    if not as_json:
+        others = [each for each in before.also if not each.certain]
+        by_name = [each for each in before.also if each.certain]
+        _show_candidates("This is meant by another name, and stays unless you add --also ID, or --also all:", by_name)
+        _show_candidates("This may be meant as well, and stays unless you add --also ID, or --also all:", others)
+        _show_candidates("This stays, though it was said in a message that goes; --also ID takes it too:", before.stay)
     if not yes and not preview and (more := _ask_candidates(before)):
         taken += more
         with open_existing(stored) as memory:
@@ -274,12 +274,12 @@ def forget(
         raise typer.Exit(1)
     with waiting("Deleting …"), open_existing(stored) as memory:
         done = memory.forget(**target, also=taken, preview=False)
-    own = [said for each in before.going for said in each.beside]
+    own = dict.fromkeys(said for each in before.going for said in each.beside)
     lost = f" With it went {_quoted(own)}: `remember` again what is to stay." if own else ""
     return Answer(done, one_line(_forget_summary(done, meant) + lost), failed=not done.complete)
 
 
-def _quoted(said: Sequence[str]) -> str:
+def _quoted(said: Iterable[str]) -> str:
     """Sentences in quotation marks."""
     return ", ".join(f"“{one_line(each)}”" for each in said)
 
@@ -298,6 +298,15 @@ def _show_going(receipt: ErasureReceipt, name: str) -> None:
         echo(f"  {short(each.id)}  “{'…' if start else ''}{cut(text[start:], WIDEST)}”{apart}")
     if len(receipt.going) > MOST_SHOWN:
         echo(f"  … and {len(receipt.going) - MOST_SHOWN:,} more")
+
+
+def _show_candidates(heading: str, found: Sequence[ErasureCandidate]) -> None:
+    if found:
+        echo(heading)
+    for each in found:
+        # A memory may be a quotation already.
+        said = one_line(each.text) if each.text.startswith("“") else f"“{one_line(each.text)}”"
+        echo(f"  {short(each.id)}  {said if each.text.strip() else ''} ({one_line(each.why)})")
 
 
 def _ask_candidates(receipt: ErasureReceipt) -> list[str]:
