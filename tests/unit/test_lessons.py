@@ -18,6 +18,7 @@ from ireneo.lessons.lessons import (
     projects_of,
 )
 from ireneo.lessons.run import Observation
+from ireneo.log.message import MessageId
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
 from ireneo.memories.record import MemoryId, Record
@@ -53,7 +54,7 @@ def test_a_way_out_is_told_that_helped_twice_or_that_somebody_explained() -> Non
 
 
 def test_ways_that_as_often_do_not_help_are_not_told() -> None:
-    tried = [replace(observed(), vain=2, session=name) for name in ("one", "two", "three")]
+    tried = [replace(observed(session=name), vain=2) for name in ("one", "two", "three")]
     assert not is_worth_a_lesson(tried)
     assert is_worth_a_lesson([replace(each, vain=0) for each in tried])
 
@@ -125,7 +126,7 @@ def test_what_was_sure_is_overturned_by_a_run_that_shows_the_contrary() -> None:
 def test_a_fact_and_a_way_have_the_fields_of_their_kinds() -> None:
     fact = observed(2, cue="ledger <command:tests> bin/test", category="factual", text="`bin/test` runs the tests.")
     fact = replace(fact, conditions={"subject": "ledger", "attribute": "the tests: bin/test", "value": "bin/test"})
-    record = learned([fact, replace(fact, session="two")])
+    record = learned([fact, replace(fact, session="two", sources=(MessageId("m_two"),))])
     assert record is not None
     assert (record.kind, record.subject, record.attribute) == ("semantic", "ledger", "the tests: bin/test")
     assert record.evidence[0].conditions == {"project": "ledger"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.material import run
+from tests.golden.material import run, user
 from tests.unit.lesson_runs import a_run, no_pytest, observations
 
 from ireneo.lessons.lessons import is_obvious, is_worth_a_lesson
@@ -15,7 +15,9 @@ USAGE = "unknown flag: --stat\n\nUsage: gh pr diff [flags]\n  --name-only  Displ
 
 
 def way_out(*drafts: list[Draft], runs: int = 2) -> list[Observation]:
-    seen = observations(*(a_run(*drafts, session=f"run{number}") for number in range(runs)))
+    seen = observations(
+        *(a_run(user(f"Mend row {number}."), *drafts, session=f"run{number}") for number in range(runs))
+    )
     (claim,) = (each for cue, each in seen.items() if each[0].text)
     return claim
 

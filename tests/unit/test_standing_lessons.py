@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
+from tests.golden.material import user
 from tests.progress import progress_of
 from tests.unit.lesson_runs import NOW, TRAP, a_run, no_pytest, observed
 from tests.unit.runs import quarters
@@ -13,6 +14,7 @@ from tests.unit.test_lessons import learned
 import ireneo
 from ireneo.engine.brief import opening_lessons
 from ireneo.lessons.run import Observation
+from ireneo.log.message import Draft
 from ireneo.memories.brief import BriefLine, make_brief
 from ireneo.memories.record import Record
 
@@ -65,3 +67,23 @@ async def test_a_session_is_told_the_lessons_of_its_project() -> None:
         assert told.tokens <= 1_500
         assert "## Lessons of earlier runs" not in (await memory.brief(goal="Add a column")).markdown
         assert (await memory.brief(goal="Add a column", project="ledger")).lines == ()
+
+
+async def test_a_chat_that_was_exported_twice_is_one_run() -> None:
+    def run_of(task: str) -> list[Draft]:
+        told = a_run(user(task), no_pytest(), user("Can we not touch the migrations?"), no_pytest("tests/x.py"))
+        return [message.draft for message in told.messages]
+
+    chat = run_of("Mend the order of the rows.")
+    async with ireneo.open(":memory:") as memory:
+
+        async def learn(name: str, drafts: list[Draft]) -> list[int]:
+            session = await memory.session(name)
+            await session.append(drafts)
+            await memory.learn()
+            return [each.seen for each in await memory.lessons()]
+
+        assert await learn("one", chat) == [1]
+        assert await learn("copy", chat) == [1]
+        assert await learn("copy that goes on", [*chat, *user("Thank you.")]) == [1]
+        assert await learn("two", run_of("Sort the totals.")) == [2, 2], "what was said once is told"

@@ -119,7 +119,7 @@ def opening_lessons(
             cost *= share
         if is_ruling(record.cue):
             # What was said once may concern its task only: without a goal that it concerns it comes last.
-            first = len(record.sessions) > 1 or is_confirmed_by_user(record) or goal is not None
+            first = record.runs > 1 or is_confirmed_by_user(record) or goal is not None
             cost = cost + A_RULING if first else generality_rank(record.text)
         why = seen_counts(seen).in_words
         lines.append(BriefLine(id=record.id, kind=record.kind, text=record.text, score=round(cost, 3), why=why))
@@ -133,10 +133,8 @@ def general_rulings(records: Sequence[Record]) -> list[Record]:
     These are those that the user kept, those of several runs, and those about what all work includes.
     """
     ruled = [each for each in records if is_ruling(each.cue)]
-    ruled.sort(
-        key=lambda each: (not is_confirmed_by_user(each), -len(each.sessions), -generality_rank(each.text), each.id)
-    )
-    general = [each for each in ruled if is_confirmed_by_user(each) or len(each.sessions) > 1][:MOST_GENERAL]
+    ruled.sort(key=lambda each: (not is_confirmed_by_user(each), -each.runs, -generality_rank(each.text), each.id))
+    general = [each for each in ruled if is_confirmed_by_user(each) or each.runs > 1][:MOST_GENERAL]
     of_work = [each for each in ruled if each not in general and is_about_all_work(each.text)]
     return general + of_work[:MOST_OF_WORK]
 

@@ -49,6 +49,7 @@ from ireneo.memories.record import (
     MemoryId,
     Record,
     State,
+    count_runs,
     evidence_project,
     is_confirmed_by_user,
     is_dropped_by_user,
@@ -150,9 +151,9 @@ def lessons(
         each.id: generality_rank(each.text) if is_ruling(each.cue) else success_rate(met[each.id]) for each in chosen
     }
     # A lesson from one run may only concern its task; one from several runs doesn't. What is only kept comes last.
-    once = {each.id: len(each.sessions) < TWICE and not is_confirmed_by_user(each) for each in chosen}
+    once = {each.id: each.runs < TWICE and not is_confirmed_by_user(each) for each in chosen}
     late = {each.id: once[each.id] + (each.id in beside) for each in chosen}
-    chosen.sort(key=lambda each: (late[each.id], not is_ruling(each.cue), -len(each.sessions), -far[each.id], each.id))
+    chosen.sort(key=lambda each: (late[each.id], not is_ruling(each.cue), -each.runs, -far[each.id], each.id))
     passages = _QuoteCache(tx, space, resources.derived_cleaning())
     listed_so = [
         _make_lesson(
@@ -171,11 +172,11 @@ def _category(record: Record) -> Category:
 def _seen_counts(record: Record, observed: Sequence[Observation]) -> SeenCounts:
     """How often a lesson was seen; an imported one has only its evidence, and no observations."""
     standing = seen_counts(observed)
-    runs = {each.session for each in supporting(record) if each.origin == "run"}
-    if len(runs) <= standing.runs:
+    runs = count_runs(each for each in supporting(record) if each.origin == "run")
+    if runs <= standing.runs:
         return standing
     last = max((each.when for each in supporting(record) if each.when is not None), default=None)
-    return replace(standing, runs=len(runs), met=max(len(runs), standing.met), last=last)
+    return replace(standing, runs=runs, met=max(runs, standing.met), last=last)
 
 
 def _make_lesson(

@@ -112,22 +112,22 @@ def weights_by_run(observations: Sequence[Observation]) -> list[tuple[Observatio
     met = occasion_of(cue)
     missed = {each.session: each for each in observations if met == each.cue != cue and each.session not in own}
     out = [(each, float(each.held), float(each.broke)) for each in without_copies(own.values())]
-    out += [(each, 0.0, float(each.held + each.broke)) for each in missed.values()]
+    out += [(each, 0.0, float(each.held + each.broke)) for each in without_copies(missed.values())]
     return sorted(out, key=lambda each: each[0].session)
 
 
 def without_copies(observations: Iterable[Observation]) -> list[Observation]:
-    """Drop what users said in messages that are copies of another run's messages.
+    """Drop what was observed in messages that are copies of another run's messages.
 
     A session that was resumed or exported again shares messages with another. Their ids are equal, since an id depends
-    on all earlier messages, or at least their words and the user's earlier words are. Sessions that a program opened
+    on all earlier messages, or at least what users said and their earlier words are. Sessions that a program opened
     with the same words also share them.
     """
     heard: set[str] = set()
     out: list[Observation] = []
     for each in sorted(observations, key=lambda one: one.session):
         names = {*each.sources, each.conditions.get(HEARD_AS, "")} - {""}
-        if not is_user_statement(each.cue) or heard.isdisjoint(names):
+        if heard.isdisjoint(names):
             out.append(each)
         heard |= names
     return out
@@ -274,7 +274,7 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
 
     The guard still uses it; it is not shown elsewhere. `met` are the observations of its occasion, in the same project.
     """
-    held = [each for each in observations if each.held]
+    held = without_copies(each for each in observations if each.held)
     best = best_worded(held)
     if best is None:
         return False
@@ -282,12 +282,12 @@ def is_obvious(observations: Sequence[Observation], met: Sequence[Observation] =
         return False
     if is_ruling(best.cue):
         # Words that don't stand alone may be about the task at hand: kept until another run says them.
-        return not (best.cue.startswith(MODEL) or stands_alone(best.text) or len(without_copies(held)) >= TWICE)
+        return not (best.cue.startswith(MODEL) or stands_alone(best.text) or len(held) >= TWICE)
     if any(IN_SIGHT in each.conditions for each in held):
         # A message that many runs met was read too late by all of them.
         here, error = {each.project for each in held}, best.cue.partition(GOT_OVER)[0]
         same = [each for each in met if each.held and each.cue == error and each.project in here]
-        runs = {each.session for each in (*held, *(() if error.endswith(ANY) else same))}
+        runs = {each.session for each in without_copies((*held, *(() if error.endswith(ANY) else same)))}
         return len(runs) < AGAIN
     if UNKNOWN in best.cue:
         return True  # Whoever doesn't give that name needs no warning.
@@ -369,7 +369,7 @@ def told_and_kept(
     }
     together = told_together([each for each in records if each.id not in kept or is_ruling(each.cue)])
     # What was said once is told as soon as another run says it, in whatever words.
-    once = [each for each in together if each.id in kept and len(each.sessions) < TWICE]
+    once = [each for each in together if each.id in kept and each.runs < TWICE]
     others = [each for each in records if each.id in kept and not is_ruling(each.cue)]
     return [each for each in together if each not in once], [*once, *others]
 
@@ -385,7 +385,7 @@ def _merge_checks(records: Sequence[Record]) -> list[Record]:
     Only if these include all runs of the other, so that what is said of the runs holds for both.
     """
     told: list[Record] = []
-    for each in sorted(records, key=lambda each: (-len(each.sessions), each.id)):
+    for each in sorted(records, key=lambda each: (-each.runs, each.id)):
         found = _passing_tests(each)
         here = projects_of(each)
         for at, other in enumerate(told):

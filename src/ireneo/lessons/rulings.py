@@ -249,7 +249,7 @@ def _projects(record: Record) -> frozenset[str]:
 
 def _wording_key(record: Record) -> tuple[object, ...]:
     confirmed = is_confirmed_by_user(record)
-    return not confirmed, -len(record.sessions), -generality_rank(record.text), -len(record.text), record.id
+    return not confirmed, -record.runs, -generality_rank(record.text), -len(record.text), record.id
 
 
 def related_rulings(cues: Iterable[str], every: Sequence[str]) -> frozenset[str]:

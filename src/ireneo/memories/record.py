@@ -216,6 +216,11 @@ class Record(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=False)
         return tuple(dict.fromkeys(each.session for each in self.evidence if each.session))
 
     @property
+    def runs(self) -> int:
+        """How many runs its evidence is from."""
+        return count_runs(self.evidence)
+
+    @property
     def last_used(self) -> datetime | None:
         """When it was last used."""
         return self.uses[0] if self.uses else None
@@ -365,6 +370,17 @@ def with_derived_fields(record: Record) -> Record:
 def supporting(record: Record) -> tuple[Evidence, ...]:
     """The evidence for the memory, not against it."""
     return tuple(each for each in record.evidence if not each.against)
+
+
+def count_runs(pieces: Iterable[Evidence]) -> int:
+    """How many sessions the pieces are from; a copy, which shares messages with a session before it, is none."""
+    runs: set[str] = set()
+    known: set[MessageId] = set()
+    for each in pieces:
+        if each.session and known.isdisjoint(each.messages):
+            runs.add(each.session)
+        known.update(each.messages)
+    return len(runs)
 
 
 def evidence_project(piece: Evidence) -> str:
