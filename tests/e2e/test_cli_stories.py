@@ -182,3 +182,36 @@ def test_prose_is_found_as_it_stands_and_teaches_no_episode(tmp_path: Path) -> N
         run("work", "--until-idle", db=db)
         assert "episodic" not in run("memories", "-a", db=db).stdout
         assert "On day 17 " in run("recall", "What did the keeper do on day 17?", "-a", db=db).stdout
+
+
+def test_a_rewind_says_which_notes_by_hand_it_undoes(tmp_path: Path) -> None:
+    story(tmp_path / "gate.jsonl", 30)
+    run("import", "gate.jsonl", cwd=tmp_path)
+    rows = answer("context", "gate", "--budget", 8_000, cwd=tmp_path)["view"]  # type: ignore[call-overload]
+    run("thread", "canon", "gate", "The Guard is called Odo.", cwd=tmp_path)
+    run("fork", "gate", "kept", cwd=tmp_path)
+    undone = run("rewind", "gate", rows[4]["id"], cwd=tmp_path).stderr
+    assert "No longer shown: “The Guard is called Odo.”; `--keep-notes` keeps" in undone
+    assert "Odo" not in run("thread", "list", "gate", cwd=tmp_path).stdout
+    assert "No longer" not in run("rewind", "gate@kept", rows[4]["id"], "--keep-notes", cwd=tmp_path).stderr
+    assert "Odo" in run("thread", "list", "gate@kept", cwd=tmp_path).stdout
+
+
+def test_whose_a_thread_is_knows_of_it_and_who_knows_can_be_changed(tmp_path: Path) -> None:
+    story(tmp_path / "gate.jsonl", 30)
+    run("import", "gate.jsonl", cwd=tmp_path)
+    made = answer(
+        "thread", "add", "gate", "secret", "Vera sold the key.", "--who", "Vera", "--known-to", "Tom", cwd=tmp_path
+    )
+
+    def known(name: str) -> bool:
+        return "Vera sold the key." in run("thread", "list", "gate", "--as", name, cwd=tmp_path).stdout
+
+    assert [known(name) for name in PEOPLE] == [True, True, False]
+    assert (
+        "No thread that the Guard knows of is open"
+        in run("thread", "list", "gate", "--as", "the Guard", cwd=tmp_path).stdout
+    )
+    assert isinstance(made, dict)
+    run("thread", "edit", "gate", made["id"], "--known-to", "the Guard", cwd=tmp_path)
+    assert [known(name) for name in PEOPLE] == [True, False, True]

@@ -127,9 +127,12 @@ def test_what_a_character_does_not_know_stands_in_no_memory_of_hers() -> None:
         session.add_thread("debt", "Vera owes Tom a horse.", who="Vera", whom="Tom")
         session.add_thread("canon", "The miller is Tom's father.", known_to=["Vera"])
         session.add_thread("canon", "It is winter.")
+        session.add_thread("quest", "The bell of Orm is to be found.")
+        session.add_thread("lie", "The bell is of gold.")
         known = {name: {each.text for each in session.threads(viewpoint=name)} for name in WHO}
-        assert known["Vera"] == {each.text for each in session.threads()}
-        assert known["Tom"] == {"Vera owes Tom a horse.", "It is winter."}
+        # What names nobody everybody knows, but for a lie, which nobody is seen through.
+        assert known["Vera"] == {each.text for each in session.threads()} - {"The bell is of gold."}
+        assert known["Tom"] == {"Vera owes Tom a horse.", "It is winter.", "The bell of Orm is to be found."}
 
 
 WHO = ("Vera", "Tom")

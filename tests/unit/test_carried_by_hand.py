@@ -57,6 +57,12 @@ async def test_canon_threads_and_pins_stay_when_the_last_message_is_another(memo
     await session.pin("Never kill the cat.")
     (report,) = (await imported(memory, edited(59))).sessions
     assert (report.carried, report.lost) == (3, ())
+    # The message where they were written is gone, so they may be about what has not happened.
+    assert set(report.unplaced) == {
+        "Ilse has a burned left hand.",
+        "Mara brings Ilse home by winter.",
+        "Never kill the cat.",
+    }
     assert {each.text for each in await session.threads()} >= {
         "Ilse has a burned left hand.",
         "Mara brings Ilse home by winter.",
@@ -106,7 +112,7 @@ async def test_a_summary_by_hand_goes_along_while_its_own_messages_are_unchanged
         "one more at the beginning": [*long[:2], "They sail at dawn.", *long[2:]],
     }
     (report,) = (await imported(memory, changed[change])).sessions
-    assert (report.carried, report.lost) == (1, ())
+    assert (report.carried, report.unplaced, report.lost) == (1, (), ())
     assert WORDS in shown(await session.context(1_000))
 
 

@@ -105,3 +105,27 @@ def test_a_draft_that_could_not_be_read_again_is_refused(wrong: dict[str, Any], 
     good: dict[str, Any] = {"role": "user", "parts": (Text(text="Hello."),)}
     with pytest.raises(UnreadableLog, match=re.escape(f"message 1: {says}") if says.startswith("its") else says):
         read_given([USER, Draft(**{**good, **wrong})])
+
+
+def test_who_speaks_and_who_hears_it_stands_beside_the_content() -> None:
+    said: list[dict[str, object]] = [
+        {"role": "user", "content": "Only between us.", "name": "Mara", "present": ["Mara", "Ada"]},
+        {"role": "assistant", "content": "Yes.", "author": "Ada", "present": "Mara", "at": "2026-03-03T10:00:00Z"},
+        {"role": "user", "content": "Good evening, all.", "author": "Mara"},
+        {"role": "user", "content": "A plain word.", "name": "Mara"},
+    ]
+    read = read_given(said).drafts
+    assert [(draft.author, draft.present) for draft in read] == [
+        ("Mara", ("Mara", "Ada")),
+        ("Ada", ("Mara",)),
+        ("Mara", None),
+        # A name alone is the provider's field, which goes back as it came.
+        (None, None),
+    ]
+    assert read[1].at is not None
+    assert all("present" not in str(draft.native) and "author" not in str(draft.native) for draft in read)
+
+
+def test_listeners_that_are_no_names_are_refused() -> None:
+    with pytest.raises(UnreadableLog, match=r"^message 1: its `present` is no list of names; give one such as"):
+        read_given([USER, {"role": "user", "content": "Only between us.", "present": True}])

@@ -363,6 +363,12 @@ def test_it_is_recognised(sample: bytes) -> None:
     assert recognise(sample, "gate").name == "chat"
 
 
+def test_prose_under_marked_chapters_is_recognised() -> None:
+    told = "The lamp went out, and nobody in the whole harbour of Orm knew who had last been up the tower that night."
+    chapters = ["# Chapter One", *[told] * 4, "# Chapter Two: The Key", *[told] * 4]
+    assert recognise("\n\n".join(chapters).encode(), "gate").name == "chat"
+
+
 @pytest.mark.parametrize(
     "sample",
     [

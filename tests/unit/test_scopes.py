@@ -236,6 +236,17 @@ async def test_a_character_recalls_only_what_she_was_present_for(memory: ireneo.
     assert "drowned" in (await memory.brief(goal="Find out what became of the keeper", viewpoint="Mira")).markdown
 
 
+async def test_a_message_of_a_program_names_its_listeners(memory: ireneo.Memory) -> None:
+    session = await memory.session("lighthouse")
+    await session.append(said("Supper is at eight.", author="Vera"))
+    await session.append({"role": "user", "content": "The keeper is drowned.", "name": "Odo", "present": ["Mira"]})
+    assert await texts(memory, "What became of the keeper?", viewpoint="Vera") == []
+    for name, seen in (("Vera", False), ("Mira", True)):
+        context = await session.context(budget=800, to="openai", preset="story", viewpoint=name)
+        assert ("drowned" in str(context.messages)) == seen
+        assert "present" not in str(context.messages)
+
+
 async def test_what_she_did_not_hear_lifts_nothing_beside_it(memory: ireneo.Memory) -> None:
     session = await memory.session("lighthouse")
     await session.append([said("Good morning.", author="Vera"), said("The rope is cut.", author="Odo", present=())])

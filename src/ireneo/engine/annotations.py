@@ -285,7 +285,9 @@ def _thread_row(thread: Thread, notes: Sequence[Annotation]) -> StoryThread:
         whom=thread.whom,
         since=thread.position,
         source=thread.source or "",
-        known_to=next((note.known_to for note in notes if str(note.id) == thread.id), ()),
+        known_to=next(
+            (each.known_to for each in reversed(notes) if each.known_to and thread.id in (each.id, each.about)), ()
+        ),
     )
 
 
@@ -338,6 +340,7 @@ def edit_thread(
     kind: str = "",
     who: str = "",
     whom: str = "",
+    known_to: Sequence[str] = (),
 ) -> StoryThread:
     """Reword an open thread or a canon fact; details that are not given are kept."""
     if kind and kind not in THREAD_KINDS:
@@ -348,7 +351,7 @@ def edit_thread(
     before = [each for each in tx.annotations.on_path(key, at or None) if each.kind == "wording"]
     number = 1 + max((each.number for each in before if each.about == meant.id), default=0)
     note = Annotation(
-        id=annotation_id("wording", at, words, f"{meant.id} {kind} {who} {whom} {number}"),
+        id=annotation_id("wording", at, words, " ".join([meant.id, kind, who, whom, *known_to, str(number)])),
         kind="wording",
         at=at,
         at_position=position,
@@ -359,6 +362,7 @@ def edit_thread(
         source=MessageId(meant.source) or None,
         who=one_line(who),
         whom=one_line(whom),
+        known_to=tuple(map(one_line, known_to)),
         number=number,
     )
     tx.annotations.put(key, [note])
@@ -441,11 +445,16 @@ _ORDER: tuple[AnnotationKind, ...] = ("pin", "thread", "canon", "dispute", "word
 """The kinds that are carried, those that others refer to first. An agent's diary entries stay where they are."""
 
 
+_WRITTEN: frozenset[AnnotationKind] = frozenset({"pin", "thread", "canon", "wording"})
+"""The kinds that say something by themselves."""
+
+
 class BranchMove(Struct, frozen=True, kw_only=True):
     """The results of moving a branch, as in `Imported`."""
 
     kept: str = ""
     carried: int = 0
+    unplaced: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
@@ -473,6 +482,7 @@ def carry(tx: Transaction, key: SessionKey, old: Head | None, new: Head | None) 
     names: dict[str, str] = {}
     made: list[Annotation] = []
     lost: list[str] = []
+    unplaced: list[str] = []
     for note in sorted(notes, key=lambda note: _ORDER.index(note.kind)):
         moved = (
             places.move(note, names) if note.id not in opens else places.move_summary_note(note, opens[note.id], names)
@@ -487,8 +497,10 @@ def carry(tx: Transaction, key: SessionKey, old: Head | None, new: Head | None) 
         names[note.id] = moved.id
         there[moved.words] = moved
         made.append(moved)
+        unplaced += [] if places.has(note.at_position) else [note.text]
     tx.annotations.put(key, made)
-    return BranchMove(carried=len(made), lost=tuple(lost))
+    written = sum(note.kind in _WRITTEN for note in made)
+    return BranchMove(carried=written, unplaced=tuple(unplaced), lost=tuple(lost))
 
 
 def _carried_id(note: Annotation) -> AnnotationId:
@@ -535,6 +547,10 @@ class _PositionMap:
             since=begin if note.since >= 0 else note.since,
             answers=tuple(AnnotationId(names.get(name, name)) for name in note.answers),
         )
+
+    def has(self, position: int) -> bool:
+        """Whether the message at a position of the old path is on the new one too."""
+        return position in self._same
 
     def _new_position(self, position: int) -> int:
         if position in self._same:

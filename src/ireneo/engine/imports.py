@@ -120,6 +120,8 @@ class Imported(ShortRepr, frozen=True, kw_only=True):
     """The branch that keeps messages appended since the last import, if the log continues differently."""
     carried: int = 0
     """How many pins, threads, facts and summaries by hand were carried over to the edited messages."""
+    unplaced: tuple[str, ...] = ()
+    """Those that were written at messages which are no longer in the chat, so that they may be false now."""
     lost: tuple[str, ...] = ()
     """Summaries by hand that are no longer shown, since their messages were edited."""
 

@@ -513,8 +513,8 @@ class Session:
 
         `kind` is ``promise``, ``debt``, ``quest``, ``threat``, ``secret``, ``lie``, ``wound``, ``possession``,
         ``relation``, ``question``, or ``canon`` for a fact that always stands. A context with a viewpoint shows the
-        thread to the characters in `known_to`. If that is empty, it shows canon to everyone, a secret or a lie to
-        `who`, and any other thread to `who` and `whom`.
+        thread to `who` and to the characters in `known_to`. If that is empty, it shows it to `whom` too, unless it is a
+        secret or a lie; and canon, or what names nobody and is not hidden, to everyone.
         """
         cleaning = self._resources.cleaning()
         words = cleaning.text(text), cleaning.text(who), cleaning.text(whom)
@@ -522,14 +522,16 @@ class Session:
         return await self._store.write(noting.add_thread, self.key, self.branch, kind, *words, known_to=known)
 
     async def edit_thread(
-        self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = ""
+        self, id: str, text: str = "", *, kind: str = "", who: str = "", whom: str = "", known_to: Sequence[str] = ()
     ) -> StoryThread:
         """Reword an open thread or a canon; what is not given stays. Raises BadInput if there is no such thread."""
-        policy = self._story_policy(None)
-        voice, text = self._resources.voices.of(policy), self._resources.cleaning().text(text)
+        policy, cleaning = self._story_policy(None), self._resources.cleaning()
+        voice, text = self._resources.voices.of(policy), cleaning.text(text)
+        people = {"who": cleaning.text(who), "whom": cleaning.text(whom)}
+        known = tuple(cleaning.text(each) for each in known_to)
         return await self._store.write(
             lambda tx: noting.edit_thread(
-                tx, self.key, self.branch, id, text, policy, voice, kind=kind, who=who, whom=whom
+                tx, self.key, self.branch, id, text, policy, voice, kind=kind, known_to=known, **people
             )
         )
 

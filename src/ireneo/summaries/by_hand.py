@@ -5,7 +5,7 @@ They are stored as annotations, so they apply on the paths that go through their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import get_args
 
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ def with_threads_by_hand(
     added = [
         thread_of(note)
         for note in notes
-        if note.kind == "thread" and ThreadId(note.id) not in closed and is_known(note, seen_by)
+        if note.kind == "thread" and ThreadId(note.id) not in closed and is_known(note, seen_by, worded)
     ]
     every = {each.id: _apply_wording(each, worded.get(each.id)) for each in (*found, *added) if each.id not in released}
     return tuple(every.values())
@@ -79,20 +79,26 @@ def canon_facts(notes: Sequence[Annotation], seen_by: str) -> list[Annotation]:
     return [
         replace(note, text=worded[note.id].text) if note.id in worded else note
         for note in notes
-        if note.kind == "canon" and note.id not in released and is_known(note, seen_by)
+        if note.kind == "canon" and note.id not in released and is_known(note, seen_by, worded)
     ]
 
 
-def is_known(note: Annotation, seen_by: str) -> bool:
-    """Whether a character knows of a thread or fact added by hand; True if `seen_by` is empty."""
+def is_known(note: Annotation, seen_by: str, worded: Mapping[str, Annotation]) -> bool:
+    """Whether a character knows of a thread or fact added by hand; True if `seen_by` is empty.
+
+    Whose it is knows of it, and whoever it is known to. Where that is left open, so does whom it concerns, but not what
+    is hidden from her; what names nobody, and is not hidden, everybody knows.
+    """
     if not seen_by:
         return True
     # One character may go by several names.
     own = {name.strip().casefold() for name in seen_by.split("=")}
-    if note.known_to:
-        return not own.isdisjoint(name.casefold() for name in note.known_to)
-    knows = (note.who,) if note.sort in _HIDDEN else (note.who, note.whom)
-    return note.kind == "canon" or not own.isdisjoint(name.casefold() for name in knows if name)
+    edit = worded.get(note.id)
+    known_to = (edit.known_to if edit else ()) or note.known_to
+    hidden = note.sort in _HIDDEN
+    knows = (note.who, *(known_to or (() if hidden else (note.whom,))))
+    named = {name.casefold() for name in knows if name}
+    return not own.isdisjoint(named) if named or hidden else True
 
 
 def wordings(notes: Iterable[Annotation]) -> dict[str, Annotation]:

@@ -310,6 +310,8 @@ def _import_together(
             tally.kept += [f"{each.session}@{each.kept}"] if each.kept else []
             if each.carried and not tally.quiet:
                 bar.write(f"  {counted(each.carried, 'note')} by hand went along to the edited messages.")
+            for words in each.unplaced:
+                warn(f"Written by hand at a message that is gone; see whether it still holds: “{cut(words, 80)}”.")
             for words in each.lost:
                 warn(f"Messages under a summary of yours have changed; it is shown no longer: “{cut(words, 80)}”.")
     except BadInput as fault:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import ireneo
 from ireneo.errors import BadInput, NotFound
-from ireneo.faces.cli.files import log_file, log_format_of
+from ireneo.faces.cli.files import log_file, log_format_of, warn
 from ireneo.faces.cli.options import (
     AUTO,
     FormatOfFile,
@@ -24,7 +24,7 @@ from ireneo.faces.cli.options import (
     title_of,
     tokens,
 )
-from ireneo.faces.cli.output import Answer, console, pick_attributes, printable, short, waiting
+from ireneo.faces.cli.output import Answer, console, cut, pick_attributes, printable, short, waiting
 
 if TYPE_CHECKING:
     from ireneo.sync import Session
@@ -74,11 +74,24 @@ At = Annotated[str | None, option("--at", "ID", "Where the branch begins.", show
 NewBranch = Annotated[str, argument("NAME", "The name of the new branch.")]
 
 
-def rewind(session: SessionName, to: Place, *, stored: Stored) -> Answer:
+KeepNotes = Annotated[bool, option("--keep-notes", "", "Keep pins, threads and facts written by hand after it.")]
+
+
+def rewind(session: SessionName, to: Place, keep_notes: KeepNotes = False, *, stored: Stored) -> Answer:
     """Go back to a message of a session. Later messages stay in the log, and out of every context."""
     with open_session(stored, session) as named:
-        named.rewind(to)
-        return _head_answer(named)
+        before = _notes_of(named)
+        named.rewind(to, keep_notes=keep_notes)
+        after = set(_notes_of(named))
+        answer = _head_answer(named)
+    for text in (text for text in before if text not in after):
+        warn(f"No longer shown: “{cut(text, 80)}”; `--keep-notes` keeps what was written by hand.")
+    return answer
+
+
+def _notes_of(named: Session) -> list[str]:
+    """The threads and the fixed facts of a session, and its pins by hand."""
+    return [each.text for each in named.threads()] + [each.text for each in named.pins() if each.id.startswith("p_")]
 
 
 def fork(session: SessionName, name: NewBranch, at: At = None, *, stored: Stored) -> Answer:
@@ -276,7 +289,15 @@ ThreadNamed = Annotated[
 How = Annotated[str, argument("HOW", "What became of it.")]
 Who = Annotated[str, option("--who", "NAME", "Whose it is: who promised, owes, hides, was hurt, has it.")]
 Whom = Annotated[str, option("--whom", "NAME", "With whom: to whom, from whom, by whom.")]
-KnownTo = Annotated[str, option("--known-to", "NAMES", "The characters that know of it, with commas between them.")]
+KnownTo = Annotated[
+    str,
+    option(
+        "--known-to",
+        "NAMES",
+        "The characters that know of it besides --who, with commas between them.",
+        shown="--whom, if it is no secret or lie; everybody, if nobody is named",
+    ),
+]
 Resolved = Annotated[bool, option("--all", "", "Include resolved threads, and what ended them.")]
 Knowing = Annotated[str, option("--as", "NAME", "What this character knows of.", shown="all of it")]
 _THREAD = "id kind text state who whom since source until ended known_to"
@@ -288,7 +309,10 @@ def list_threads(
     """List the fixed facts of a story, and its open threads."""
     with open_session(stored, session) as named:
         title, found = title_of(named), named.threads(resolved=resolved, viewpoint=viewpoint)
-    none = f"No thread is open in {title}; a model finds them when it summarises, and `ireneo thread add` adds one."
+    known = f" that {viewpoint} knows of" if viewpoint else ""
+    none = (
+        f"No thread{known} is open in {title}; a model finds them when it summarises, and `ireneo thread add` adds one."
+    )
     return Answer([pick_attributes(each, _THREAD) for each in found], list(_thread_lines(found)) or none)
 
 
@@ -313,11 +337,14 @@ def add_thread(
     stored: Stored,
 ) -> Answer:
     """Add a thread: every context shows it until it is resolved."""
-    names = [name.strip() for name in known_to.split(",") if name.strip()]
     with open_session(stored, session) as named:
-        made = named.add_thread(kind, text, who=who, whom=whom, known_to=names)
+        made = named.add_thread(kind, text, who=who, whom=whom, known_to=_names_in(known_to))
         title = title_of(named)
     return Answer(pick_attributes(made, _THREAD), f"Added to {title} as {short(made.id)}: {made.text}")
+
+
+def _names_in(given: str) -> list[str]:
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 def add_canon(session: SessionName, text: ThreadText, known_to: KnownTo = "", *, stored: Stored) -> Answer:
@@ -326,11 +353,18 @@ def add_canon(session: SessionName, text: ThreadText, known_to: KnownTo = "", *,
 
 
 def edit_thread(
-    session: SessionName, thread: ThreadNamed, text: NewThreadText, who: Who = "", whom: Whom = "", *, stored: Stored
+    session: SessionName,
+    thread: ThreadNamed,
+    text: NewThreadText = "",
+    who: Who = "",
+    whom: Whom = "",
+    known_to: KnownTo = "",
+    *,
+    stored: Stored,
 ) -> Answer:
-    """Reword a thread, or a fixed fact."""
+    """Reword a thread, or a fixed fact; what is not given stays."""
     with open_session(stored, session) as named:
-        made = named.edit_thread(thread, text, who=who, whom=whom)
+        made = named.edit_thread(thread, text, who=who, whom=whom, known_to=_names_in(known_to))
     return Answer(pick_attributes(made, _THREAD), f"{short(made.id)} now reads: {made.text}")
 
 

@@ -28,6 +28,7 @@ from ireneo.formats.chat.format import (
     OPENAI,
     PYDANTIC_AI,
     RESPONSES,
+    ChatFormat,
     Payload,
     chat_format,
 )
@@ -40,11 +41,12 @@ from ireneo.formats.values import (
     objects,
     parse_time,
     require_object,
+    string,
     string_or,
     to_plain_json,
     without,
 )
-from ireneo.log.message import Draft, Native, Origin, Part, Role
+from ireneo.log.message import Draft, Native, Origin, Part, Role, Text
 from ireneo.patterns import lazy_re, readable
 
 # The marks by which a single message shows its format.
@@ -205,16 +207,72 @@ def with_times(
 
     They stay as they are where it is unclear which draft comes from which message.
     """
-    if not any(times):
+    sources = _source_of_each(drafts, given, decode) if any(times) else None
+    if sources is None:
         return list(drafts)
-    try:
-        each_time = [at for message, at in zip(given, times, strict=True) for _ in decode([message])]
-    except UnreadableLog:  # A message that can only be read beside others.
-        return list(drafts)
-    if len(each_time) != len(drafts):
-        return list(drafts)
-    timed = zip(drafts, each_time, strict=True)
+    timed = ((draft, times[source]) for draft, source in zip(drafts, sources, strict=True))
     return [draft if draft.at is not None or at is None else replace(draft, at=at) for draft, at in timed]
+
+
+def _source_of_each(
+    drafts: Sequence[Draft], given: Sequence[object], decode: Callable[[list[object]], list[Draft]]
+) -> list[int] | None:
+    """Of which of the messages `given` each draft was made; None where that is unclear."""
+    try:
+        sources = [index for index, message in enumerate(given) for _ in decode([message])]
+    except UnreadableLog:  # A message that can only be read beside others.
+        return None
+    return sources if len(sources) == len(drafts) else None
+
+
+_SCENE: Final = ("author", "present")
+"""The keys of a message that say who speaks in a story and who hears it; no provider knows them."""
+
+
+class Scene(Struct, frozen=True):
+    """Who speaks a message of a story, and who hears it (None: everyone)."""
+
+    author: str | None
+    present: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, message: object, place: str) -> Scene | None:
+        """Read the `author` and the `present` of a message; with `present`, its `name` is an author too.
+
+        None if it names neither. Raises UnreadableLog if it doesn't say who was present, since nobody else may hear it.
+        """
+        if not isinstance(message, dict):
+            return None
+        present, author = message.get("present"), string(message.get("author"))
+        if present is None:
+            return cls(author=author, present=None) if author else None
+        if author is None and message.get("role") not in _ANSWERING:
+            author = string(message.get("name"))
+        names = [present] if isinstance(present, str) else present
+        if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+            raise UnreadableLog(f'{place}: its `present` is no list of names; give one such as ["Vera", "Anselm"]')
+        return cls(author=author, present=tuple(names))
+
+    def play(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Give the texts of `drafts`, which were made of one message, its author and its listeners."""
+        return [
+            replace(
+                draft,
+                parts=tuple(
+                    replace(part, author=self.author, present=self.present) if isinstance(part, Text) else part
+                    for part in draft.parts
+                ),
+            )
+            for draft in drafts
+        ]
+
+
+def decode_message(message: object, chat: ChatFormat, place: str = "message 0") -> list[Draft]:
+    """Read one message of a list, with the `author` and the `present` that it may have beside its content."""
+    scene = Scene.of(message, place)
+    if scene is None or not isinstance(message, dict):
+        return chat.decode([message])
+    return scene.play(chat.decode([without(message, *_SCENE)]))
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
@@ -602,7 +660,13 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
             raise UnreadableLog(f"message {item.index}: {says}")
     values, chat = [_to_message(item.value, name) for item in run], chat_format(name)
     try:
-        return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
+        if not TRAITS[name].framework and any(Scene.of(value, f"message {at}") for at, value in enumerate(values)):
+            drafts = [
+                draft for at, value in enumerate(values) for draft in decode_message(value, chat, f"message {at}")
+            ]
+        else:
+            drafts = chat.decode(values)
+        return with_times(drafts, values, [item.at for item in run], chat.decode)
     except UnreadableLog as fault:
         raise UnreadableLog(_PLACE.sub(lambda found: f"message {run[int(found[1])].index}", str(fault))) from fault
 

@@ -176,7 +176,7 @@ _NOT_TOLD = lazy_re(
 
 def _is_surely_prose(lines: Sequence[str]) -> bool:
     """Whether a text of unknown kind is a story: paragraphs of sentences, with chapters or quoted speech."""
-    filled = [line for line in lines if line.strip()]
+    filled = [line for line in lines if line.strip() and not _is_chapter(line)]
     blocks = [" ".join(block) for block in _split_paragraphs(lines)]
     odd = sum(_NOT_TOLD.match(line.strip()) is not None or "\ufffd" in line for line in filled)
     if sum(len(block.split()) for block in blocks) < _LEAST_WORDS or odd * 10 >= len(filled):

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI, chat_format
-from ireneo.formats.chat.reading import mark_of, time_of
+from ireneo.formats.chat.reading import decode_message, mark_of, time_of
 from ireneo.formats.logs.documents import (
     Document,
     Found,
@@ -500,7 +500,7 @@ class OpenAITranscript(LogReader):
         for index, (number, message) in enumerate(run.messages):
             try:
                 # A run may begin with plain messages, or go on with another provider.
-                read = chat_format(mark_of(message) or self.chat).decode([message])
+                read = decode_message(message, chat_format(mark_of(message) or self.chat))
             except UnreadableLog as error:
                 faults.append(_left_out(number, f"message {index + 1}", error))
                 continue
