@@ -143,7 +143,7 @@ class _TavernChat:
         self._character = _header_name(header.get("character_name")) or string(next(iter(characters), None))
 
     def add(self, number: int, entry: dict[str, object]) -> Iterator[LogFault]:
-        if _is_header(entry):
+        if _is_header(entry) or _is_notice(entry):
             self.builder.note(entry, at=self.builder.head)
             return
         text = _message_text(entry["mes"]) if "mes" in entry else None
@@ -168,18 +168,19 @@ class _TavernChat:
         kind = mapping(entry.get("extra")).get("type")
         name = string(entry.get("name"))
         role: Role = "user" if entry.get("is_user") or kind == "narrator" else "assistant"
-        origin: Origin = "spoken"
-        if kind in _OF_PROGRAM or (entry.get("is_system") and name == "SillyTavern System"):
-            role, origin = "user", "injected"
-        if origin == "injected" or (kind == "narrator" and name == "System"):
+        if kind == "narrator" and name == "System":
             name = None
-        return _chat_draft(
-            role, _replace_name_macros(text, self._user, self._character), author=name, at=at, origin=origin
-        )
+        return _chat_draft(role, _replace_name_macros(text, self._user, self._character), author=name, at=at)
 
 
 def _is_header(entry: Document) -> bool:
     return "mes" not in entry and any(key in entry for key in ("user_name", "character_name", "chat_metadata"))
+
+
+def _is_notice(entry: Document) -> bool:
+    """Whether an entry is the program's or a comment: shown in the chat, and sent to no model."""
+    kind = mapping(entry.get("extra")).get("type")
+    return kind in _OF_PROGRAM or (bool(entry.get("is_system")) and string(entry.get("name")) == "SillyTavern System")
 
 
 def _header_name(name: object) -> str | None:
