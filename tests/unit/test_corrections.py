@@ -160,7 +160,7 @@ def test_what_goes_on_behind_a_german_denial_is_no_value(tmp_path: Path, behind:
 
 def test_another_pet_keeps_its_kind(tmp_path: Path) -> None:
     told = told_after(tmp_path, "I have a tortoise called Nero.", "Bo's not a tortoise, he's a terrapin.", days=20)
-    assert [each.value for each in told if each.attribute == "pet" and each.holds] == ["tortoise called Nero"]
+    assert [each.value for each in told if each.attribute == "pet" and each.holds] == ["Nero"]
 
 
 @pytest.mark.parametrize(

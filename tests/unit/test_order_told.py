@@ -144,7 +144,7 @@ READ = (
             Chat("a", [("2026-03-10", "I have a dog called Otto.")]),
             Chat("b", [("2026-05-12", "Otto died yesterday.")]),
         ],
-        [("dog called Otto", "03-10", "05-12")],
+        [("Otto", "03-10", "05-12")],
     ),
 )
 
@@ -193,7 +193,7 @@ APART = (
     ),
     (LEEDS, Chat("b", [("2026-03-15", "I live in Hull."), ("2026-03-15", "Just kidding.")], "b"), []),
     (PHILIPS, Chat("b", [("2026-03-15", "I work at Philips.")], "b"), [("Philips", "03-15", "")]),
-    (OTTO, Chat("b", [("2026-03-15", "I have a dog called Otto.")], "b"), [("dog called Otto", "03-15", "")]),
+    (OTTO, Chat("b", [("2026-03-15", "I have a dog called Otto.")], "b"), [("Otto", "03-15", "")]),
     (NUTS, Chat("b", [("2026-03-15", "I'm allergic to nuts.")], "b"), [("nuts", "03-15", "")]),
     (
         WIFE,

@@ -202,10 +202,6 @@ def test_an_answer_goes_on_with_whom_the_question_asks_of() -> None:
     assert [fact for fact in told if "your aunt" in fact.text and "Whist. She hates loud music" in fact.text]
 
 
-def test_names_behind_a_number_stay_with_it() -> None:
-    assert "Berta and Cleo" in facts("I have three hens, Ada, Berta and Cleo.")[0].text
-
-
 def test_what_is_not_yet_so_counts_for_some_weeks() -> None:
     said = quotation("Sie liegt in Kiel, rechts geht noch nichts.", "The user", AT, "de")
     assert expired_part(said, AT, AT + timedelta(days=40)) is not None

@@ -89,7 +89,7 @@ def held_after(tmp_path: Path, *texts: str) -> list[str]:
         ("My son Anselm is allergic to lupins and eggs.", "Anselm can eat eggs again!", "lupins", "allergic to eggs"),
         ("Ich bin allergisch gegen Soja und Eier.", "Eier darf ich wieder essen", "Soja", "gegen Eier"),
         ("I can't eat mussels.", "I can eat mussels again", "", "can't"),
-        ("We've got two cats, Marmite and Otto.", "Otto died last week :(", "a cat, Marmite", "Otto"),
+        ("We've got two cats, Marmite and Otto.", "Otto died last week :(", "cat is called Marmite", "Otto"),
     ],
 )
 def test_what_may_be_eaten_again_and_who_is_no_more(

@@ -59,7 +59,7 @@ def split_at_and(clause: str, said: Predicate) -> tuple[str, str]:
     for found in _GRAMMAR.second_verb.finditer(clause, said.rest_start):
         kind = verb_forms().get(found["verb"].casefold(), ("", ""))[1]
         wanted = "past" if said.tense in ("past", "perfect") else "s"
-        if kind == wanted or (kind == "base" and wanted == "s" and speaks):
+        if kind == wanted or (kind == "base" and speaks and (wanted == "s" or found["now"])):
             return clause[: found.start()], f"{said.subject} {clause[found.start('verb') :]}"
     return clause, ""
 

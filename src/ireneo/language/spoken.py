@@ -85,6 +85,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     stays: Patterns = BARE  # Anywhere: somebody stays where they are
     calls_off: Patterns = BARE  # Anywhere: a plan was abandoned
     house_move: Patterns = BARE  # Anywhere: the move that was planned
+    joins: Row = ()  # Anywhere: somebody begins to work at `value`
     just_now: Patterns = BARE  # Anywhere: it began right before it was said
     of_others: Patterns = Patterns(flags=0)  # At the beginning: `name` does, or did, something. Case-sensitive.
     becomes: Row = ()  # After an attribute: it is, or has become, `value`
@@ -93,6 +94,8 @@ class Facts(Topic, frozen=True, kw_only=True):
     relative: Patterns = Patterns(flags=0)
     # Anywhere in a sentence: somebody's relative whose name must follow, and no thing for them: no "give my cat Milk"
     in_passing: Patterns = Patterns(flags=0)
+    # Anywhere: `word` for children or animals, and their `names`. Case-sensitive.
+    members: Patterns = Patterns(flags=0)
     either: Patterns = WORDS  # In a value: one of two, unknown which
     limits: Patterns = WORDS  # After a value: it is true under a condition
     dependent: Patterns = Patterns(r"\b{}\s+$")  # Right before a subject: the clause says when something else is true

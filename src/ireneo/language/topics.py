@@ -85,7 +85,9 @@ class Grammar(Topic, frozen=True, kw_only=True):
     elided: Set = frozenset()  # Words that begin a clause without subject and verb: "allergic to nuts"
     # Between two statements about one subject; with the groups `who` and `word`, the verb
     next_statement: Patterns = BARE
-    second_verb: Patterns = Patterns(flags=0)  # Between two verbs of one subject; with the group `verb`
+    second_verb: Patterns = Patterns(
+        flags=0
+    )  # Between two verbs of one subject: `verb`, perhaps in the present by `now`
     conjunctions: Row = ()
     asides: Row = ()  # Between two verbs of one subject, and between that and the second verb
     past: Map = {}  # For each verb, past forms that are not in `Words.irregular`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from ireneo.memories.ended_values import (
     corrected_values,
     split_occupation,
 )
-from ireneo.memories.endings import ended_things
+from ireneo.memories.endings import changed_things, ended_things
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.lasting import is_plan
@@ -65,6 +65,8 @@ _ONLY_NAMES = lazy_re(lambda: rf"\b{any_of(_SAYS.mine)}\b|(?<=\w ){CAPITAL}[\w-]
 _SPEAKERS = ("i", "we", "")
 _EACH_YEAR = ("birthday", "anniversary", "name day")
 _FIGURE = lazy_re(r"\d")
+_MINE = lazy_re(lambda: rf"(?:{any_of(_SAYS.mine)}) (?:[^\W\d_]+ ){{0,2}}", re.I)
+_CAPITALISED = lazy_re(rf"{CAPITAL}[\w’'-]*")
 _CONTRAST = lazy_re(lambda: rf"(?<=[\s,]){any_of(topic(Connectives).contrasts)}\s", re.I)
 _CLAUSES = lazy_re(lambda: rf"\b{clause_words()}\b", re.I)
 
@@ -81,8 +83,8 @@ class ClauseReader:
         self.names = dict(names)
         self.text = ""
         """The whole message."""
-        self.planned = frozenset[str]()
-        """The places to which somebody plans to move."""
+        self.announced: Mapping[str, Mapping[str, Record]] = {}
+        """See `announced_values`."""
         self.known: Sequence[Record] = ()
         """What is known and holds."""
         self.opens = True
@@ -227,9 +229,9 @@ class ClauseReader:
         words = f"{unquoted_words(meant.text).rstrip('.')} … {sentence}"
         return replace(self.quote(words, language_of_sentence(words)), quote=sentence, beside=tuple(meant.sources))
 
-    def _name_fact(self, statement: Statement, word: str, name: str) -> SaidFact:
-        """The fact that somebody close to the speaker has a name."""
-        called, german = attribute_of(word), statement.language == "de"
+    def _name_fact(self, statement: Statement, word: str, name: str, called: str = "") -> SaidFact:
+        """The fact that somebody close to the speaker has a name; `called` is the attribute if no word tells it."""
+        called, german = called or attribute_of(word), statement.language == "de"
         return SaidFact(
             text=f"{self._possessive(german)} {word} {'heißt' if german else 'is called'} {name}.",
             quote=statement.text,
@@ -271,6 +273,25 @@ class ClauseReader:
                 continue
             self.names[code] = self.names[name] = name
             yield self._name_fact(statement, word, name)
+        several = list(self._named_members(statement, mine=True))
+        yield from several if len(several) > 1 else ()
+
+    def _named_members(self, statement: Statement, attribute: str = "", *, mine: bool = False) -> Iterator[SaidFact]:
+        """The name of each child or animal: "a greyhound called Ada and two guinea pigs, Salt and Pepper".
+
+        If `mine`, the clause must begin with whose they are.
+        """
+        for found in cues(statement.language).members.finditer(statement.text):
+            if mine and not _MINE.fullmatch(statement.text, 0, found.start()):
+                continue
+            names, code = _CAPITALISED.findall(found["names"]), attribute or relations().get(found["word"].casefold())
+            # "Zwei Hunde" has no singular here.
+            known = of_language(Attributes, statement.language).names.get(code or "", ("",))[0].capitalize()
+            word = known if statement.language == "de" and len(names) > 1 else found["word"]
+            for name in names if code else ():
+                if name.casefold() not in _NAMES.none | relations().keys():
+                    self.names[name] = name
+                    yield self._name_fact(statement, word, name, code or "")
 
     def relatives_in_passing(self, statement: Statement) -> Iterator[SaidFact]:
         """The names of people whom a sentence only mentions, as in a wish for a present "for my sister Ana"."""
@@ -289,8 +310,8 @@ class ClauseReader:
 
     def _lasting_slots(self, statement: Statement, said: Predicate | None) -> Iterator[SaidFact]:
         """The slots that a statement fills. In a chat, those of other people only if they seldom change."""
-        arrived = self._planned_home(statement)
-        for fact in [arrived] if arrived else self._all_slots(statement, said):
+        arrived = self._announced_home(statement)
+        for fact in [arrived] if arrived else [*self._all_slots(statement, said)] or self._came_true(statement):
             if self._is_known_in_detail(fact):
                 continue
             if self.anyone or fact.against or fact.subject == self.subject or seldom_changes(fact.attribute):
@@ -346,13 +367,24 @@ class ClauseReader:
             yield from self._with_job(statement, said, facts) if row.attribute == "employer" else facts
             return
 
-    def _planned_home(self, statement: Statement) -> SaidFact | None:
+    def _announced_home(self, statement: Statement) -> SaidFact | None:
         """The new home of somebody who planned to move there; otherwise "we're in York now" may be a visit."""
         rows = cues(statement.language).each["arrives"]
         there = next((hit["value"] for row in rows if (hit := row.match(statement.text))), "")
-        if there not in self.planned:
+        if there not in self.announced.get("home", {}):
             return None
         return self._make_fact(statement, None, subject=self.subject, attribute="home", value=there)
+
+    def _came_true(self, statement: Statement) -> Iterator[SaidFact]:
+        """The only home or employer that was announced, if the statement speaks of the new one: "we've moved in"."""
+        if is_plan(statement.text, self.at) or statement.made_up:
+            return
+        for attribute in {thing for thing, *_ in changed_things(standardise(statement.text))} & self.announced.keys():
+            values = self.announced[attribute]
+            if len({plan.id for plan in values.values()}) == len(values) == 1:
+                value, plan = next(iter(values.items()))
+                told = replace(self._joined(statement.text, plan), kind="semantic", subject=self.subject)
+                yield replace(told, attribute=attribute, value=value, confidence=0.8, salience=0.6)
 
     def _with_job(self, statement: Statement, said: Predicate, facts: Sequence[SaidFact]) -> Iterator[SaidFact]:
         """Complete an employer with the job there, since one changes without the other."""
@@ -461,6 +493,10 @@ class ClauseReader:
         if is_of_a_day and not any(
             each.since for each in self._moments_in(statement.text, statement.language, ahead=False)
         ):
+            return
+        is_member = row.attribute in ("pet", "child") and subject == self.subject and not against
+        if is_member and (named := [*self._named_members(statement, row.attribute)]):
+            yield from named
             return
         raw = found.groupdict().get("value") or ""
         values = [row.value] if row.value else split_values(raw, row, statement.language)

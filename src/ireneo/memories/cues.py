@@ -15,7 +15,7 @@ from ireneo.patterns import lazy_re
 
 _SIGN = r"\s?[;–—:(]\s?|\s-\s"
 _DASH = r"\s?[;–—]\s|\s-\s"
-_EACH = (*"becomes over_what grades clocks lasts_for arrives not_mine".split(),)
+_EACH = (*"becomes joins over_what grades clocks lasts_for arrives not_mine".split(),)
 """Fields whose patterns are searched one by one, since they share the names of their groups."""
 
 

@@ -42,7 +42,7 @@ _JOINT = lazy_re(lambda: rf"[,;:–—]\s|\s{and_words()}\s|\s{any_of(topic(Conn
 _BLANKS = lazy_re(r"[ \t]{2,}")
 BULLET = lazy_re(r"^\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTATION = lazy_re(
-    r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>[^'\n]{12,300}(?:\w'\w[^'\n]{0,300}){0,4})'(?!\w)"
+    r"[\"“„«](?P<words>[^\"“”„«»\n]{1,2000})[\"”“»]|(?<!\w)'(?P<single>(?:[^'\n]|(?<=\w)'(?=\w)){12,600})'(?!\w)"
 )
 _POSSESSED = lazy_re(lambda: rf"{any_of(of_language(Facts, 'en').owners)} ", re.I)
 _WORDS = lazy_re(r"[^\W_]+(?:['’.-][^\W_]+)*")

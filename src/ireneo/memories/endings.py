@@ -177,6 +177,9 @@ class _ChangeReader:
         if record.attribute == "home" and not self._shared_terms(named, set(terms(record.value))):
             # Somebody who lived there with a cat that died still lives there.
             return False
+        if self.draft.attribute == "home" and record.attribute != "home" and begins_with_name(record.text, "de"):
+            # Who moves away from Munich ends nothing that others do there.
+            return False
         if self._is_about_others(record, hit):
             # "The neighbour's dog" is another dog.
             return False
@@ -304,7 +307,7 @@ class _ChangeReader:
                     # "Kola has started nursery": somebody else's new place ends nothing of the speaker's.
                     and not (of_whom and of_whom.isdisjoint(terms(words)))
                     # "Moved to Hove": who lives at 12 Hill Road, Hove, is there.
-                    and not (thing == "home" and self.names & set(terms(words)))
+                    and not (thing in ("home", "employer") and self.names & set(terms(words)))
                     and (
                         self._name_same_persons(mine, theirs)
                         or (is_name_of(each) and {*terms(each.value)} <= {*terms(mine)})

@@ -19,7 +19,7 @@ from ireneo.memories.earnest import (
     without_code_and_quotes,
 )
 from ireneo.memories.endings import may_end_something
-from ireneo.memories.lasting import planned_places
+from ireneo.memories.lasting import announced_values
 from ireneo.memories.persons import Antecedents, names_by_relation
 from ireneo.memories.quoting import (
     NAMED,
@@ -58,7 +58,7 @@ def extract_facts(
     found: dict[tuple[str, ...], SaidFact] = {}
     reader = ClauseReader(speaker, at, names_by_relation(known), anyone=anyone)
     reader.text = without_code_and_quotes(text)
-    reader.planned = planned_places(known)
+    reader.announced = announced_values(known)
     reader.known = [each for each in known if each.holds]
     antecedents = Antecedents(known, " ".join(before[-2:]), reader.text, anyone=anyone)
     answer = short_answer(text, asked) if asked and at else ""
@@ -72,9 +72,8 @@ def extract_facts(
             found.setdefault(fact_key(fact), fact)
         facts = list(_facts_of_clause(said, antecedents, reader)) if said.text and not said.fragment else []
         slots = [fact for fact in facts if fact.attribute or fact.kind != "episodic"]
-        covered = [
-            each.quote for each in (*corrected, *found.values()) if each in corrected or each.attribute == "manner"
-        ]
+        covered = [each.quote for each in corrected]
+        covered += [each.value for each in (*found.values(), *slots) if each.attribute == "manner"]
         meant = next((unquoted_words(fact.text) for fact in facts if fact not in slots), "")
         quoted.append(
             QuotedClause(

@@ -12,7 +12,7 @@ plan replaces it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -22,9 +22,9 @@ from msgspec import Struct
 from ireneo.language.files import CAPITAL, topic
 from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts, Phrasing
-from ireneo.language.times import time_window
+from ireneo.language.times import month_numbers, time_window
 from ireneo.language.topics import Connectives
-from ireneo.language.words import language_of_sentence, standardise
+from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import PIECES, clause_tense, clause_words, cue_patterns, cues, has_cue
 from ireneo.memories.ended_values import told_sentences
 from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
@@ -103,10 +103,18 @@ def is_future(text: str) -> bool:
     return cues(language_of_sentence(text)).coming.search(text) is not None
 
 
-def planned_places(held: Sequence[Record]) -> frozenset[str]:
-    """The place names in plans to move."""
-    plans = [comparable_words(each.text) for each in held if not each.attribute]
-    return frozenset(name for text in plans if has_cue("moves", text) for name in _NAME.findall(text))
+def announced_values(held: Sequence[Record]) -> Mapping[str, Mapping[str, Record]]:
+    """The homes and employers that plans name, each with its plan."""
+    found: dict[str, dict[str, Record]] = {"home": {}, "employer": {}}
+    for each in held:
+        words = comparable_words(each.text) if not each.attribute else ""
+        if has_cue("moves", words):
+            names = [name for name in _NAME.findall(words) if name.casefold() not in month_numbers()]
+            found["home"] |= dict.fromkeys(names, each)
+        for hit in (hit for pattern in cue_patterns("joins") for hit in pattern.finditer(words)):
+            if any(is_plan(said, each.at) for said in sentences(words, small_opens=True)):
+                found["employer"][hit["value"]] = each
+    return found
 
 
 def cancelled_plans(words: str, held: Sequence[Record]) -> list[Record]:
@@ -151,7 +159,7 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     if not over:
         return None
     kept = list(_lasting_sentences(said, now))
-    kept = kept if any(keep_score(each) >= LEAST_LEFT for each in kept) else []
+    kept = kept if any(keep_score(each) >= LEAST_LEFT or _is_for_good(each) for each in kept) else []
     # The rest may no longer answer the quoted question.
     frame = text if kept and said[0][0].startswith(kept[0]) else _PHRASING.asked.sub("", text, count=1)
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
@@ -167,14 +175,21 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
         stays = end is None or end.at >= now
         left = sentence if stays or end is None else end.left
         is_short = len(distinctive_words(sentence)) < _FEW
-        if not left or (is_short and not (at and has_cue("for_good", left))):
+        if not left or (is_short and not (at and _is_for_good(left))):
             continue
-        if stays and at and last < at - 1 and (is_short or has_cue("points", left)) and has_cue("for_good", left):
+        refers = is_short or has_cue("points", left) or has_cue("reacts", left)
+        if stays and at and last < at - 1 and refers and _is_for_good(left):
             # "Without latex. It gives me a rash": the lasting sentence refers to the one before it.
             yield f"… {said[at - 1][0]}" if -1 < last < at - 2 else said[at - 1][0]
             last = at - 1
         yield f"… {left}" if -1 < last < at - 1 else left
         last = at
+
+
+def _is_for_good(plain: str) -> bool:
+    """Whether a statement is true for years: likings, illnesses, what a body reacts to, and wishes for answers."""
+    is_wish = has_cue("manners", plain) and has_cue("standing", plain)
+    return is_wish or has_cue("for_good", plain) or has_cue("reacts", plain)
 
 
 @lru_cache(4_096)
@@ -195,12 +210,7 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     clauses = [each for each in PIECES.split(plain) if each.strip()]
     if has_cue("momentary", plain):
         return _End(at=at + _DAYS["day"])
-    if (
-        has_cue("for_good", plain)
-        or has_cue("reacts", plain)
-        or has_cue("for_good", asked)
-        or has_cue("happened", asked)
-    ):
+    if _is_for_good(plain) or has_cue("for_good", asked) or has_cue("happened", asked):
         return None
     by = plan_deadline(plain, at)
     if any(is_plan(each, at) for each in clauses):
@@ -214,7 +224,9 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
         for each, tense in tenses.items()
         if tense == "past" or (tense == "perfect" and not any(map(is_measure, figures_by_quantity(each))))
     ]
-    if told and not any(each not in told and plan_deadline(each, at) for each in clauses):
+    # "The van was due on Friday and I need her for the tip" is true as long as its present; an ending is for good.
+    lasts = told and (has_cue("ends", plain) or "present" not in tenses.values())
+    if lasts and not any(each not in told and plan_deadline(each, at) for each in clauses):
         return None
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
     # "My grant runs till 2027" is valid until then.

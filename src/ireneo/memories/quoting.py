@@ -220,7 +220,11 @@ def with_original_words(fact: SaidFact, standard: str, read: str, said: Statemen
     if said.verbatim and own == read and not said.verbatim.startswith(_LEFT_OUT):
         # What puts an earlier statement right is quoted with it.
         return replace(fact, text=fact.text.replace(own, said.verbatim))
-    if own == fact.text or any(own.casefold() in each.casefold() for each in (clause, said.verbatim or said.sentence)):
+    if (
+        own == fact.text
+        or fact.beside
+        or any(own.casefold() in each.casefold() for each in (clause, said.verbatim or said.sentence))
+    ):
         return fact
     words = _with_marks(own, said.verbatim or said.sentence, clause if read == clause else read)
     return replace(fact, text=fact.text.replace(own, words or said.verbatim or said.sentence))
