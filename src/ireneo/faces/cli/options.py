@@ -183,7 +183,7 @@ Embedder = Annotated[
     option(
         "--embedder",
         "NAME",
-        "Also search by meaning: local, on this machine, or a provider's embedder.",
+        "Also search by meaning: local or multilingual, on this machine, or a provider's.",
         shown="$IRENEO_EMBEDDER, else words alone",
     ),
 ]
