@@ -153,7 +153,7 @@ PASSAGE = 200, 420
 Neighbouring sentences are kept together since they give order and reasons."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
-IDLE = 0.4
+IDLE = 0.2
 """A passage of less salience is idle talk, such as about dice."""
 ENOUGH = 400
 """Characters from which on the length of a passage adds nothing to its worth."""

@@ -83,8 +83,10 @@ def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
     rows = [("id", "set by", "words")]
     for pin in pins:
         place = f"turn {pin['turn']}" if pin["source"] else "at the start"
-        by = "by hand" if pin["by_hand"] else pin["role"]
-        rows.append((short(str(pin["id"])), f"{by}, {place}", printable(str(pin["text"]))))
+        id = str(pin["id"])
+        # A thread is no words of the message that it stands at.
+        by = "by hand" if pin["by_hand"] else "open thread" if id.startswith("t_") else pin["role"]
+        rows.append((short(id), f"{by}, {place}", printable(str(pin["text"]))))
     named, placed = (max(len(row[column]) for row in rows) for column in range(2))
     for number, (id, place, words) in enumerate(rows):
         label = f"{id:<{named}}  {place:<{placed}}"
@@ -140,7 +142,8 @@ def show_recalled(found: Sequence[RecallHit], question: str = "", *, budget: int
         # Lines break between words, so each holds a little less than its width.
         show_labelled(screen, label, Text(cut(said, room * FOUND_LINES - room // 4)), width=width)
         doubt = "stale" if each.stale else each.state if each.state != "active" else ""
-        kind = Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind])
+        named = f"{each.kind} by {printable(each.author)}" if each.author else each.kind
+        kind = Text(f"{named}, {doubt}" if doubt else named, style=KIND_STYLES[each.kind])
         where = f"session {printable(each.session)}" if each.session else ""
         beside = [part for part in (day_of(each.at), short(each.id), where) if part]
         show_labelled(screen, "", Text.assemble(kind, (" · ".join(["", *beside]), "dim")), width=width)
