@@ -474,7 +474,8 @@ def _hit_line(each: RecallHit) -> str:
     """Format a search result in one line, with what contradicts it."""
     against = f" ({each.against[0]})" if each.against else ""
     about = _memory_note(each.kind, each.state, each.at, is_stale=bool(each.stale))
-    return f"[{each.id[:_ID_CHARACTERS]}] {about}: {cut(' '.join((each.text + against).split()), LINE_CHARACTERS)}"
+    said = f"{each.author}: {each.text}" if each.author else each.text
+    return f"[{each.id[:_ID_CHARACTERS]}] {about}: {cut(' '.join((said + against).split()), LINE_CHARACTERS)}"
 
 
 def _listed_memory(each: Record) -> str:
