@@ -34,11 +34,11 @@ def told(leaf: int) -> str:
     return f"{PEOPLE[leaf]} carried the {THINGS[leaf]} down the stairs of the lighthouse before the morning came."
 
 
-def drafts(leaves: int) -> list[Draft]:
-    """The messages of so many leaves, and the ones that stay live behind them."""
+def drafts(leaves: int, often: tuple[int, ...] = ()) -> list[Draft]:
+    """The messages of so many leaves, and the ones that stay live behind them; in those of `often` comes Rurik."""
     out = []
     for leaf in range(leaves):
-        lines = (told(leaf), "The wind was loud.", f"Nobody saw the {THINGS[leaf]} again.", "The tide came in.")
+        lines = (told(leaf), "Then Rurik was loud." if leaf in often else "The wind was loud.", f"Nobody saw the {THINGS[leaf]} again.", "The tide came in.")
         out += [Draft(role="user", parts=(Text(text=line, author="Narrator"),)) for line in lines]
     return [*out, *(Draft(role="user", parts=(Text(text="And then?", author="Narrator"),)) for _ in range(3))]
 
@@ -73,7 +73,9 @@ class Kept(Struct, frozen=True):
         return [[*parts_of(prompt).values()] for prompt in self.model.prompts]
 
 
-def summarised(leaves: int, script: Callable[[Prompt], Scripted] = good, policy: Policy = POLICY) -> Kept:
+def summarised(
+    leaves: int, script: Callable[[Prompt], Scripted] = good, policy: Policy = POLICY, often: tuple[int, ...] = ()
+) -> Kept:
     model = ScriptedLLM(script)
 
     async def main() -> Kept:
@@ -86,7 +88,7 @@ def summarised(leaves: int, script: Callable[[Prompt], Scripted] = good, policy:
             preset=policy,
         )
         session = await Memory(resources, KEY.space).session(KEY.session)
-        await session.append(drafts(leaves))
+        await session.append(drafts(leaves, often))
         report = await session.summarise(10_000)
 
         def look(tx: Transaction) -> tuple[list[Summary], int]:
@@ -187,6 +189,14 @@ def test_a_text_names_those_of_earlier_parts_and_nobody_whom_only_a_later_part_s
     kept = summarised(5, naming)
     assert story_text(kept.leaves[0]) == told(0)
     assert story_text(kept.leaves[1]) == f"{told(1)} Vera was not there with Holm."
+
+
+def test_a_text_may_name_whom_several_later_parts_show() -> None:
+    def naming(prompt: Prompt) -> Scripted:
+        return replied(prompt, lambda messages: {"text": f"{told(leaves_in(messages)[0])} Rurik saw it from the door."})
+
+    assert "Rurik" in story_text(summarised(5, naming, often=(2, 3)).leaves[0])
+    assert "Rurik" not in story_text(summarised(5, naming, often=(2,)).leaves[0])
 
 
 def test_a_narrow_window_takes_fewer_leaves_together() -> None:

@@ -114,7 +114,9 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     known: tuple[str, ...] = ()
     """The names in all summaries before the stretch, the weightiest first."""
     aside: tuple[Message, ...] = ()
-    """Messages of other stretches in the same prompt, which are only evidence for names."""
+    """Messages of earlier stretches in the same prompt, which are only evidence for names."""
+    cast: tuple[str, ...] = ()
+    """Names in several later stretches of the same prompt, which are evidence that somebody exists."""
     played: tuple[tuple[str, str], ...] = ()
     """Authors, each with the character that they play."""
     disputes: tuple[Annotation, ...] = ()
@@ -362,7 +364,7 @@ class StoryTask(WritingTask[AnyStoryReply, StoryReply, _JudgedStory]):
         self._prompt = text.render(**fields)
         # Text that is only shown, and names known from before, are evidence that people exist, not of what they did.
         aside = [f"{each.label} {each.text}" for each in heard_speeches(job.aside, job.seen_by)]
-        named_there = (fields["before"], fields["names"], *job.known, fields["played"], threads)
+        named_there = (fields["before"], fields["names"], *job.known, *job.cast, fields["played"], threads)
         self._judge = StoryJudge(passages(spoken, job.parts, dict(job.played)), before, manner, named_there, aside)
 
     @property

@@ -6,6 +6,7 @@ The stored data determine what is due, so that a killed process loses only one a
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -256,6 +257,13 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
             for each in self.jobs[:number]
             if not each.is_deep and each.offline.last_position < job.offline.first_position
         ]
+        # Who comes up in two later parts is of the cast, and no secret of one of them.
+        later = Counter(
+            name
+            for each in self.jobs
+            if not each.is_deep and each.offline.first_position > job.offline.last_position
+            for name in set(each.names)
+        )
         told = [*self.before, *(texts.get(each.offline.id, each.offline) for each in leaves)]
         if job.offline.depth > 1:
             below = [texts[each] for each in job.offline.sources if each in texts]
@@ -270,6 +278,7 @@ class _StoryStretch(Struct, frozen=True, kw_only=True):
             ),
             known=known_names(told),
             aside=tuple(message for each in leaves for message in each.messages),
+            cast=tuple(name for name, parts in sorted(later.items()) if parts > 1),
         )
 
 
