@@ -38,7 +38,8 @@ def drafts(leaves: int, often: tuple[int, ...] = ()) -> list[Draft]:
     """The messages of so many leaves, and the ones that stay live behind them; in those of `often` comes Rurik."""
     out = []
     for leaf in range(leaves):
-        lines = (told(leaf), "Then Rurik was loud." if leaf in often else "The wind was loud.", f"Nobody saw the {THINGS[leaf]} again.", "The tide came in.")
+        loud = "Then Rurik was loud." if leaf in often else "The wind was loud."
+        lines = (told(leaf), loud, f"Nobody saw the {THINGS[leaf]} again.", "The tide came in.")
         out += [Draft(role="user", parts=(Text(text=line, author="Narrator"),)) for line in lines]
     return [*out, *(Draft(role="user", parts=(Text(text="And then?", author="Narrator"),)) for _ in range(3))]
 
