@@ -29,6 +29,8 @@ from ireneo.context.view import (
 )
 from ireneo.log.calls import atoms, incomplete_prefix, is_loop_open, last_user_index, next_loop_start
 from ireneo.log.message import MESSAGE_TOKENS, Message, MessageId, texts
+from ireneo.log.tree import Annotation
+from ireneo.summaries.by_hand import is_known
 from ireneo.summaries.policy import (
     CostExplanation,
     KeepContext,
@@ -220,12 +222,17 @@ def with_notes(
     """
     released = {each.about or each.text for each in options.notes if each.kind == "release"}
     said = " ".join(" ".join(each.text for each in (*before, *shown)).split()) if released else ""
-    made = [
-        each
-        for each in options.notes
-        if each.at_position >= after
-        and (each.id not in released if each.kind == "pin" else each.about.startswith("t_") or each.text in said)
-    ]
+    seen_by = options.policy.seen_by
+    known = {each.id for each in options.notes if each.kind == "thread" and is_known(each, seen_by)}
+
+    def is_shown(note: Annotation) -> bool:
+        if note.kind == "pin":
+            return note.id not in released
+        # What became of a thread is told to nobody who doesn't know of it.
+        ends = note.about.startswith("t_")
+        return (not seen_by or note.about in known) if ends else note.text in said
+
+    made = [each for each in options.notes if each.at_position >= after and is_shown(each)]
     told, left_out = fitting_notes(made, options.count, int(options.budget * share))
     if not told and not left_out:
         return list(shown)

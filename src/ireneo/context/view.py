@@ -572,7 +572,7 @@ WITH_COUNT = 400
 NOTES_SHARE = 0.5
 """The share of a context for pins and releases by hand, at the place where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
-SETTLED = f"{PINS_TAG} No open thread any more, since:"
+SETTLED = f"{PINS_TAG} No longer open:"
 
 
 QUOTED_SHARE = 0.5
@@ -628,7 +628,9 @@ def note_item(annotation: Annotation, count: Count) -> ContextItem | None:
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
     heading = HEADING if annotation.kind == "pin" else SETTLED if annotation.about.startswith("t_") else LIFTED
-    return own_item("pins", annotation.id, f"{heading}\n- {annotation.text}", count, annotation.at, annotation.at)
+    # A thread's release has the thread's own words as its claim.
+    words = " – ".join(dict.fromkeys(filter(None, (annotation.claim, annotation.text))))
+    return own_item("pins", annotation.id, f"{heading}\n- {words}", count, annotation.at, annotation.at)
 
 
 def fitting_notes(

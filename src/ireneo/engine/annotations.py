@@ -21,7 +21,7 @@ from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationId, AnnotationKi
 from ireneo.memories.record import one_line
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, thread_of
+from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, is_known, thread_of
 from ireneo.summaries.pins import constraints, split_pins_and_releases, valid_pins
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
@@ -228,7 +228,8 @@ def list_threads(
     out += [_thread_row(each, notes) for each in still]
     if resolved:
         leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
-        out += _resolved_threads([*leaves, *texts[len(grown.nodes) :]], notes, {each.id for each in still})
+        known = [note for note in notes if note.kind not in ("thread", "canon") or is_known(note, policy.seen_by)]
+        out += _resolved_threads([*leaves, *texts[len(grown.nodes) :]], known, {each.id for each in still})
     return out
 
 
@@ -302,8 +303,7 @@ def add_thread(
     known_to: Sequence[str] = (),
 ) -> StoryThread:
     """Add a thread of that kind, or a canon fact for the kind ``canon``, at the branch's head."""
-    if kind != "canon" and kind not in THREAD_KINDS:
-        raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}, or canon.")
+    _check_kind(kind, "canon")
     words = _check_words(text, MOST_OF_THREAD)
     at, position = _branch_place(tx, key, branch)
     gone = {note.about for note in tx.annotations.on_path(key, at or None) if note.kind == "release"}
@@ -343,8 +343,7 @@ def edit_thread(
     known_to: Sequence[str] = (),
 ) -> StoryThread:
     """Reword an open thread or a canon fact; details that are not given are kept."""
-    if kind and kind not in THREAD_KINDS:
-        raise BadInput(f"There are no threads of kind {kind!r}; give one of {', '.join(THREAD_KINDS)}.")
+    _check_kind(kind, "")
     meant = _thread_named(list_threads(tx, key, branch, policy, voice), id)
     words = _check_words(text, MOST_OF_THREAD) if text.strip() else meant.text
     at, position = _branch_place(tx, key, branch)
@@ -413,6 +412,14 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
         return same[0]
     tx.annotations.put(key, [note])
     return note
+
+
+def _check_kind(kind: str, other: str) -> None:
+    kinds = [each for each in THREAD_KINDS if each != "open"]
+    if kind not in (*kinds, other):
+        raise BadInput(
+            f"There are no threads of kind {kind!r}; give one of {', '.join(filter(None, (*kinds, other)))}."
+        )
 
 
 def _check_words(text: str, most: int) -> str:
