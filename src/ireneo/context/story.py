@@ -125,8 +125,6 @@ FRESH_WEIGHT = 2
 MOST_OPENED = 0.5
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
-CHOSEN_LIVE = 0.6
-"""The share of their usual room that the newest messages get if rules chose the sentences before them."""
 STEPS = 6
 """The live part moves by a sixth of a leaf at a time."""
 PARTS = 3
@@ -477,7 +475,7 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     room = int(options.budget * options.policy.live_share)
     if not nodes:
         return room
-    room = int(room * (TOLD_LIVE if is_model_written(nodes[0]) else CHOSEN_LIVE))
+    room = int(room * TOLD_LIVE) if is_model_written(nodes[0]) else room
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
@@ -604,7 +602,7 @@ def _newest_items(
         fewer = _open_blocks(story, earlier, room - wider + unused, options, teller)
         if not any(is_header_only(each.draft.text) for each in fewer) or is_header_only(out[0].draft.text):
             start, out = earlier, fewer
-    live_room = max(live_room, room - sum(each.tokens for each in out))
+    live_room = room - sum(each.tokens for each in out)
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
@@ -661,7 +659,9 @@ def _open_blocks(
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     leaf = with_edits(leaf, options.by_hand)
-    (text,) = teller.block_texts([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, 0), {}, options)
+    # Even without room for a line it is seen that there were messages.
+    least = options.count(header(leaf)) + 1
+    (text,) = teller.block_texts([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, least), {}, options)
     return [show_block(leaf, text, MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
 
 

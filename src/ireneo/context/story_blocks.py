@@ -44,7 +44,9 @@ TOLD_AS_STORY = StoryStrategy(StorySettings())
 
 DEPTH = 0.7
 """A block's share of the room grows with its number of messages to this power: with 1 the newest would be empty,
-with 0 a thousand messages would get no more room than ten."""
+with 0 a thousand messages would get no more room than ten. Within a block it is the same for each line."""
+NEW = 10
+"""Messages after the last block when the age of a line is compared to that of its block."""
 RECAPPED = 5.0
 """The weight of a recap's passage that is all news; it grows with the square of the share of new terms. Passages of a
 recap are shown together, before most others."""
@@ -124,8 +126,10 @@ def _pieces(nodes: Sequence[Summary], shown: Sequence[int], count: Count, strate
     """The sentences of the nodes `shown`; of those that rules chose, the last of equal ones."""
     out: dict[object, _StoryPiece] = {}
     recapped: set[str] = set()
+    end = nodes[-1].last_position + NEW if nodes else 0
     for number in shown:
         node = nodes[number]
+        middle = end - (node.first_position + node.last_position) / 2
         told = is_model_written(node)
         for section in strategy.sections(node.level):
             for line in node.lines(section):
@@ -138,7 +142,9 @@ def _pieces(nodes: Sequence[Summary], shown: Sequence[int], count: Count, strate
                     weight = RECAPPED * passage_size(line.text) * (len(said - recapped) / max(len(said), 1)) ** 2
                     recapped |= said
                 cost = max(count(" " + strategy.say(section, line, ())), 1)
-                own = weight * strategy.worth(section) / (cost + (SENTENCE_TOKENS if told else LINE_TOKENS))
+                # As between blocks, what is newer has more room.
+                fresh = 1.0 if told else math.pow(middle / max(end - line.position, 1), 1 - DEPTH)
+                own = fresh * weight * strategy.worth(section) / (cost + (SENTENCE_TOKENS if told else LINE_TOKENS))
                 same = id(line) if told else tuple(WORDS.findall(line.text.lower()))
                 out.pop(same, None)
                 out[same] = _StoryPiece(node=number, cost=cost, section=section, line=line, own=own)

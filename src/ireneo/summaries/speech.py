@@ -74,6 +74,10 @@ def _speaks_and_acts(text: str) -> bool:
     return ACTION.search(text) is not None and bool(_WORD.search(QUOTATION.sub(" ", ACTION.sub(" ", text))))
 
 
+FEW_TEXTS = 8
+"""With fewer texts, whoever says most is not taken for a narrator."""
+
+
 def narrators(messages: Sequence[Message]) -> frozenset[str]:
     """Return the authors who narrate: by their name, or since they say the most and the least about themselves.
 
@@ -98,7 +102,8 @@ def narrators(messages: Sequence[Message]) -> frozenset[str]:
         others = [author for author in authors if author != most]
         share = sum(of_self[author] for author in others) / max(sum(said[author] for author in others), 1)
         plays = played[most] > BY_NAME * texts[most]
-        if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6 and not plays:
+        enough = texts[most] >= FEW_TEXTS and said[most] * 4 > sum(said.values())
+        if enough and of_self[most] < share * said[most] * 0.6 and not plays:
             out.add(most)
     return frozenset(out)
 
