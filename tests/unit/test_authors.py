@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 import ireneo
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.shorten import fit
-from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import CHAT_FORMATS
 from ireneo.log.message import (
     Draft,
@@ -156,26 +153,6 @@ async def seen(session: ireneo.Session, viewpoint: str) -> str:
     return "\n".join(str(each["content"]) for each in made.messages)
 
 
-async def test_who_hears_a_dictionary_is_obeyed_and_no_provider_is_told() -> None:
-    async with ireneo.open(":memory:", preset="story") as memory:
-        session = await memory.session("gate")
-        given: list[Any] = [
-            {"role": "user", "content": "The ford is open again.", "name": "Vera", "present": ["Vera", "Tom", "Holm"]},
-            {"role": "assistant", "content": "The bridge is mined.", "author": "Tom", "present": ["Vera"]},
-        ]
-        await session.append(given)
-        assert "bridge" in await seen(session, "Vera")
-        assert "bridge" in await seen(session, "Tom")
-        assert "bridge" not in await seen(session, "Holm")
-        found = await memory.recall("What is with the bridge?", viewpoint="Holm")
-        assert not any("bridge" in each.text for each in found)
-        payload = (await session.context(900, to="openai")).messages
-        assert all(set(each) <= {"role", "content"} for each in payload)
-        for wrong in ("Vera", [1]):
-            with pytest.raises(UnreadableLog, match="no list of names"):
-                await session.append({"role": "user", "content": "Hush.", "present": wrong})
-
-
 async def test_what_became_of_a_secret_is_told_to_nobody_who_never_knew_it() -> None:
     async with ireneo.open(":memory:", preset="story") as memory:
         session = await memory.session("gate")
@@ -190,6 +167,6 @@ async def test_what_became_of_a_secret_is_told_to_nobody_who_never_knew_it() -> 
         await session.resolve_thread(debt.id, "She has the mare.")
         await session.append(says("Tom", "Sleep well.", ("Vera", "Holm")))
         assert "bridge" not in await seen(session, "Tom")
-        assert "Tom owes Vera a horse. – She has the mare." in await seen(session, "Tom")
-        assert "Vera has mined the bridge. – The bridge went up in the night." in await seen(session, "Holm")
+        assert "She has the mare. (It was: Tom owes Vera a horse.)" in await seen(session, "Tom")
+        assert "The bridge went up in the night. (It was: Vera has mined the bridge.)" in await seen(session, "Holm")
         assert secret.text not in [each.text for each in await session.threads(viewpoint="Tom", resolved=True)]

@@ -30,7 +30,7 @@ from ireneo.context.view import (
 from ireneo.log.calls import atoms, incomplete_prefix, is_loop_open, last_user_index, next_loop_start
 from ireneo.log.message import MESSAGE_TOKENS, Message, MessageId, texts
 from ireneo.log.tree import Annotation
-from ireneo.summaries.by_hand import is_known
+from ireneo.summaries.by_hand import is_known, wordings
 from ireneo.summaries.policy import (
     CostExplanation,
     KeepContext,
@@ -223,7 +223,8 @@ def with_notes(
     released = {each.about or each.text for each in options.notes if each.kind == "release"}
     said = " ".join(" ".join(each.text for each in (*before, *shown)).split()) if released else ""
     seen_by = options.policy.seen_by
-    known = {each.id for each in options.notes if each.kind == "thread" and is_known(each, seen_by)}
+    worded = wordings(options.notes)
+    known = {each.id for each in options.notes if each.kind == "thread" and is_known(each, seen_by, worded)}
 
     def is_shown(note: Annotation) -> bool:
         if note.kind == "pin":

@@ -629,7 +629,8 @@ def note_item(annotation: Annotation, count: Count) -> ContextItem | None:
         return None
     heading = HEADING if annotation.kind == "pin" else SETTLED if annotation.about.startswith("t_") else LIFTED
     # A thread's release has the thread's own words as its claim.
-    words = " – ".join(dict.fromkeys(filter(None, (annotation.claim, annotation.text))))
+    was = annotation.claim if annotation.claim != annotation.text else ""
+    words = f"{annotation.text} (It was: {was})" if was else annotation.text
     return own_item("pins", annotation.id, f"{heading}\n- {words}", count, annotation.at, annotation.at)
 
 

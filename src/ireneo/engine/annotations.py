@@ -21,7 +21,7 @@ from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationId, AnnotationKi
 from ireneo.memories.record import one_line
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
-from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, is_known, thread_of
+from ireneo.summaries.by_hand import THREAD_KINDS, canon_facts, current_wordings, is_known, thread_of, wordings
 from ireneo.summaries.pins import constraints, split_pins_and_releases, valid_pins
 from ireneo.summaries.policy import CODING, Policy, seen_by
 from ireneo.summaries.steps import clip
@@ -228,7 +228,8 @@ def list_threads(
     out += [_thread_row(each, notes) for each in still]
     if resolved:
         leaves = reader.texts([leaf for node in grown.nodes for leaf in path.summaries_under(node, 1)])
-        known = [note for note in notes if note.kind not in ("thread", "canon") or is_known(note, policy.seen_by)]
+        worded, own = wordings(notes), ("thread", "canon")
+        known = [note for note in notes if note.kind not in own or is_known(note, policy.seen_by, worded)]
         out += _resolved_threads([*leaves, *texts[len(grown.nodes) :]], known, {each.id for each in still})
     return out
 
