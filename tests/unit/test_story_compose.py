@@ -119,7 +119,7 @@ def test_the_narrower_a_context_the_fewer_of_the_newest_messages_wait_for_their_
 def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
     async def work() -> tuple[int, int]:
         story = replace(SMALL, leaf_messages=30, leaf_tokens=4_000, live_messages=20, raw_tokens=2_000)
-        policy = Policy(name="story", story=story, live_share=0.5)
+        policy = Policy(name="story", story=story, live_share=0.3)
         session = await memory_over(InMemoryStore()).session("run")
         teller = Storyteller()
         before: list[str] = []

@@ -125,6 +125,8 @@ FRESH_WEIGHT = 2
 MOST_OPENED = 0.5
 OPEN_BLOCKS = 2
 """The most room for messages that don't fit verbatim, in summaries."""
+LEAST_NEWEST = 400
+"""The least tokens for the newest messages, up to half of a narrow context, since the next one answers them."""
 STEPS = 6
 """The live part moves by a sixth of a leaf at a time."""
 PARTS = 3
@@ -473,9 +475,12 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     It only depends on the summaries, so that the blocks don't change with each message.
     """
     room = int(options.budget * options.policy.live_share)
+    if nodes and is_model_written(nodes[0]):
+        room = int(room * TOLD_LIVE)
+    else:
+        room = max(room, min(LEAST_NEWEST, options.budget // 2))
     if not nodes:
         return room
-    room = int(room * TOLD_LIVE) if is_model_written(nodes[0]) else room
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
@@ -593,13 +598,15 @@ def _newest_items(
     step = settings(options.policy).leaf_messages // STEPS
     least_start = _after_edits(fresh, options)
     start = max(_live_start(fresh, costs, live_room, step), least_start)
-    out = _open_blocks(story, start, room - live_room + _unused_room(live_room, sum(costs[start:])), options, teller)
+    frame = 1 if cut and not story.waiting else MESSAGE_TOKENS + NOTES_TOKENS
+    wide = room - live_room + _unused_room(live_room, sum(costs[start:]))
+    out = _open_blocks(story, start, wide, frame, options, teller)
     # If there is little to tell, the rest is for more messages, unless the words are the user's.
     wider = max(live_room, room - sum(each.tokens for each in out))
     if out and not least_start and (earlier := _live_start(fresh, costs, wider, step)) < start:
         # Whole steps of messages leave some of the room, without which the block may have no line.
         unused = min(max(wider - sum(costs[earlier:]), 0), LEAST_OPEN) // STEP_OPEN * STEP_OPEN
-        fewer = _open_blocks(story, earlier, room - wider + unused, options, teller)
+        fewer = _open_blocks(story, earlier, room - wider + unused, frame, options, teller)
         if not any(is_header_only(each.draft.text) for each in fewer) or is_header_only(out[0].draft.text):
             start, out = earlier, fewer
     live_room = room - sum(each.tokens for each in out)
@@ -650,9 +657,9 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 
 
 def _open_blocks(
-    story: StoryState, start: int, room: int, options: ContextOptions, teller: StoryTextCache
+    story: StoryState, start: int, room: int, frame: int, options: ContextOptions, teller: StoryTextCache
 ) -> list[ContextItem]:
-    """One block of the newest messages before `start`; empty if there are none."""
+    """One block of the newest messages before `start`; empty if there are none. `frame` is what it costs besides."""
     if not start:
         return []
     leaf = teller.leaf(story.fresh[:start], options)
@@ -661,8 +668,8 @@ def _open_blocks(
     leaf = with_edits(leaf, options.by_hand)
     # Even without room for a line it is seen that there were messages.
     least = options.count(header(leaf)) + 1
-    (text,) = teller.block_texts([leaf], max(room - MESSAGE_TOKENS - NOTES_TOKENS, least), {}, options)
-    return [show_block(leaf, text, MESSAGE_TOKENS + NOTES_TOKENS, options.count)]
+    (text,) = teller.block_texts([leaf], max(room - frame, least), {}, options)
+    return [show_block(leaf, text, frame, options.count)]
 
 
 def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:

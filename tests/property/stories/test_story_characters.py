@@ -105,7 +105,7 @@ async def test_the_work_tells_no_story_of_somebody_called_open() -> None:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         session = await memory.session("run")
-        wide = Policy(name="story", story=SMALL, live_share=0.5)
+        wide = Policy(name="story", story=SMALL, live_share=0.3)
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
         await session.context(300, preset=wide, viewpoint="Vera")
         await memory.work(until_idle=True)
