@@ -107,7 +107,7 @@ async def test_the_work_tells_no_story_of_somebody_called_open() -> None:
         session = await memory.session("run")
         wide = Policy(name="story", story=SMALL, live_share=0.3)
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
-        await session.context(300, preset=wide, viewpoint="Vera")
+        await session.context(256, preset=wide, viewpoint="Vera")
         await memory.work(until_idle=True)
         summarizers = await inner.read(lambda tx: tx.summaries.summarizers(session.key))
         assert any(summarizer.endswith("/as/Vera/open") for summarizer in summarizers)
