@@ -18,6 +18,7 @@ from ireneo.summaries.pins import (
     find_lifts,
     find_pins,
     valid_pins,
+    with_later_orders,
 )
 from ireneo.summaries.summary import Line
 
@@ -207,6 +208,31 @@ def test_who_is_freed_of_a_rule_has_no_other_one(rule: str, free: str) -> None:
     lifts = [line for message in messages for line in find_lifts(message)]
     assert [line.text for line in pins] == [rule]
     assert valid_pins(pins, lifts) == []
+
+
+def standing(*texts: str) -> list[str]:
+    messages = said(*texts)
+    pins = [line for message in messages for line in find_pins(message)]
+    lifts = [line for message in messages for line in find_lifts(message)]
+    return [line.text for line in with_later_orders(valid_pins(pins, lifts), lifts)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "order", "shown"),
+    [
+        ("Keep the old importer around for now.", "It works, so delete the old importer.", ""),
+        ("Please never delete the seed files.", "ok, now you can remove the seed files", ""),
+        ("Behalte den alten Importer.", "Jetzt lösche den alten Importer.", ""),
+        ("Please keep the old importer around.", "Remove the old importer script.", "later"),
+        ("Don't rename the ledger columns.", "Rename the ledger columns after all, as Ada asks.", "later"),
+        ("Please keep the old importer around.", "Don't delete anything of the old importer.", "alone"),
+        ("Please keep the old importer around.", "Remove the old exporter.", "alone"),
+        ("Never push to the release branch.", "Push the notes to the wiki.", "alone"),
+    ],
+)
+def test_a_later_order_ends_a_rule_or_stands_beside_it(rule: str, order: str, shown: str) -> None:
+    found = [text for text in standing(rule, order) if text.startswith(rule)]
+    assert found == {"": [], "later": [f"{rule} (later: “{order}”)"], "alone": [rule]}[shown]
 
 
 def test_a_lift_holds_for_what_was_said_before_it_only() -> None:

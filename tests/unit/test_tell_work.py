@@ -8,7 +8,7 @@ from tests.unit.runs import material
 
 from ireneo import compact
 from ireneo.log.message import Draft, Text
-from ireneo.summaries.tell_work import user_lines, write_leaf
+from ireneo.summaries.tell_work import REMARK, RULED, user_lines, write_leaf
 from ireneo.summaries.work import WORK
 
 REFUSAL = "The user doesn't want to proceed with this tool use. The user said: {}"
@@ -194,3 +194,19 @@ def test_a_list_that_lost_its_marks_keeps_what_introduces_it() -> None:
 def test_a_call_with_a_text_is_no_import() -> None:
     shown = told(edit("quay.rb", "", 'def install\n  bin.install "rows"\n  man1.install "rows.1"\nend\n'))
     assert any('bin.install "rows"' in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("words", "all_of_it"),
+    [
+        ("Put the head row into the first batch.", True),
+        ("no, rows -> core/rows, batches -> core/batches", True),
+        ("I want the head row in each of the batches.", True),
+        ("Lege die Kopfzeile in den ersten Stapel.", True),
+        ("wow, everything works, the rows are wonderful", False),
+        ("Why are there two importers for the head row?", False),
+    ],
+)
+def test_orders_and_rulings_weigh_more_than_questions_and_praise(words: str, all_of_it: bool) -> None:
+    (line,) = user_lines(material(user(words)).messages[0])
+    assert (line.weight > RULED * REMARK) == all_of_it

@@ -40,6 +40,8 @@ LENGTH = 0.85
 """Exponent of a statement's cost: a statement of twice the length must be worth 1.8 times as much."""
 FEW_TOKENS = 20
 """A cheaper statement is chosen as if it cost this much, since a few words say little."""
+RULED_TOKENS = 40
+"""Words of the user are chosen as if they cost at most this much."""
 NOTE_TOKENS, LONG_NOTE = 40, 250
 """A model's note is chosen as if it had the first cost, whatever its length, since its writer weighed it. Of notes
 of equal worth longer ones come first, up to the second length, so that short notes fill the rest."""
@@ -356,7 +358,10 @@ class Allotter:
 
     def _value_per_cost(self, place: int, cost: int) -> float:
         is_note = self.candidates[place][1].is_note
-        counted: float = (NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)) ** LENGTH
+        counted: float = NOTE_TOKENS if is_note else max(cost, FEW_TOKENS)
+        if self.candidates[place][1].section == "direction":
+            counted = min(counted, RULED_TOKENS)
+        counted **= LENGTH
         longer = 1 + LONG_FACTOR * min(cost / LONG_NOTE, 1) if is_note else 1.0
         return self._value(place) * longer / counted
 

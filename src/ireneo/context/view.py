@@ -53,6 +53,7 @@ from ireneo.summaries.pins import (
     constraints,
     split_pins_and_releases,
     valid_pins,
+    with_later_orders,
 )
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.state import shown_state, state_lines
@@ -602,7 +603,8 @@ def pin_block(
     pins += [pin for pin in by_hand if pin.position < end]
     lifts += [lift for lift in released if lift.position <= end]
     shown = " ".join("\n".join(said).split())
-    missing = [pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown]
+    unseen = (pin for pin in valid_pins(pins, lifts) if " ".join(pin.text.split()) not in shown)
+    missing = list(with_later_orders(unseen, lifts))
     of_system = {item.id for item in items if isinstance(item, Message) and item.role == "system"}
     chosen = _strongest_pins(missing, options, room, of_system, spare)
     if chosen:

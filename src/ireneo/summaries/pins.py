@@ -419,6 +419,17 @@ def _constraint_sources(message: Message, *, in_story: bool) -> list[tuple[str, 
     return aside if aside or authored or has_roleplay(text) else [(text, STANDING)]
 
 
+def directs(text: str) -> bool:
+    """Whether a text says what to do or how something must be, and is not only a question or a remark."""
+    for said in own_words(without_recalled(text)):
+        bare = _without_lead(said.text)
+        if judge(said).strength or _SAYS.should.search(said.text) or _RULINGS.negates.match(bare):
+            return True
+        if any(is_order(_without_lead(clause)) for clause, _, _ in _clauses(said.text)):
+            return True
+    return False
+
+
 # Every rebuild examines the same verbatim requests.
 @lru_cache(maxsize=KNOWN_TEXTS)
 def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], ...]:
@@ -481,9 +492,20 @@ def lifting_sentences(text: str, *, replaces: bool = True) -> tuple[str, ...]:
         said.text
         for said in own_words(without_recalled(text))
         if len(said.text) <= MAX_CHARACTERS
-        and (_SAYS.lift.search(said.text) or (replaces and _SAYS.replaces.search(said.text)))
+        and (_SAYS.lift.search(said.text) or (replaces and (_SAYS.replaces.search(said.text) or _orders(said.text))))
         and not said.text.rstrip(AROUND).endswith("?")
     )
+
+
+def _orders(sentence: str) -> list[tuple[str, bool]]:
+    """The clauses that order something and forbid nothing; of those that let something go, what that is."""
+    out = []
+    for clause, _, _ in _clauses(sentence):
+        bare = _without_lead(clause)
+        gone = _RULINGS.removes.search(clause)
+        if (gone or is_order(bare)) and not _RULINGS.negates.search(clause):
+            out.append((clause[gone.end() :] if gone else bare, gone is not None))
+    return out
 
 
 def _settling_answers(answer: str) -> tuple[tuple[str, float], ...]:
@@ -579,6 +601,14 @@ def _absorb_parts(pins: dict[str, Line]) -> None:
                 pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
 
 
+def with_later_orders(pins: Iterable[Line], lifts: Sequence[Line]) -> Iterator[Line]:
+    """Pins, each with the later order against it, if there is one: which of them holds, its reader has to judge."""
+    lifting = _LiftMatcher(lifts)
+    for pin in pins:
+        order = lifting.order_against(pin)
+        yield replace(pin, text=f"{pin.text} (later: “{order}”)") if order else pin
+
+
 class _LiftMatcher:
     """Finds the pins that a lift ends: by id, by their words, or by a common subject."""
 
@@ -586,10 +616,11 @@ class _LiftMatcher:
         self._named = {lift.subject for lift in lifts if lift.subject}
         self._said: dict[str, int] = {}
         # A release by hand means one pin; similar ones remain.
-        self._telling = [lift for lift in lifts if not lift.subject and lift.weight < BY_HAND]
+        telling = (lift for lift in lifts if not lift.subject and lift.weight < BY_HAND)
+        self._telling = sorted(telling, key=lambda lift: lift.position)
         self._speak: dict[str, dict[str, list[tuple[int, frozenset[str], bool]]]] = {}
         for lift in lifts:
-            if not lift.subject:
+            if not lift.subject and lift.weight >= BY_HAND:
                 self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
 
     def lifts(self, pin: Line) -> bool:
@@ -599,6 +630,8 @@ class _LiftMatcher:
             return True
         if not self._telling:
             return False
+        if any(gone and words <= about for _, words, about, gone in self._later_orders(pin)):
+            return True
         language = _language_of(pin.text)
         about, speak = _subject_words(pin.text, language), self._lifts_by_word(language)
         # Without a common word it can't lift the pin.
@@ -608,11 +641,34 @@ class _LiftMatcher:
             for position, said, points in speak.get(word, ())
         )
 
+    def order_against(self, pin: Line) -> str:
+        """The last later order to do what a pin forbids, or to let most of what it keeps go; empty for none."""
+        said = [
+            text
+            for text, words, about, gone in self._later_orders(pin)
+            if (2 * len(words & about) > len(words) if gone else _matches_subject(words, about))
+        ]
+        return said[-1] if said else ""
+
+    def _later_orders(self, pin: Line) -> Iterator[tuple[str, frozenset[str], frozenset[str], bool]]:
+        """Later orders that may go against a pin, with the words of both; and whether they let something go."""
+        forbids = _RULINGS.negates.search(pin.text) is not None
+        keeps = _RULINGS.keeps.search(pin.text) or (forbids and _RULINGS.removes.search(pin.text))
+        if forbids or keeps:
+            language = _language_of(pin.text)
+            about = _subject_words(pin.text, language)
+            for lift in self._telling:
+                for clause, gone in _orders(lift.text) if lift.position > pin.position else ():
+                    if (keeps if gone else forbids) and (words := _subject_words(clause, language)):
+                        yield lift.text, words, about, gone
+
     def _lifts_by_word(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
         """For each word, in the language of a pin, the lifts with it, and whether they only refer to what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
             for lift in self._telling:
+                if not (_SAYS.lift.search(lift.text) or _SAYS.replaces.search(lift.text)):
+                    continue  # An order against a pin stands beside it.
                 said = _subject_words(lift.text, language)
                 for word in said:
                     points = _SAYS.stops_it.search(lift.text) is not None

@@ -36,7 +36,7 @@ from ireneo.summaries.own_words import (
     refers_to_list,
     without_diffs,
 )
-from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, valid_pins
+from ireneo.summaries.pins import MAX_PINS, directs, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import FEWEST_WORDS, WIDTH, defined_name, is_request, prose, prose_worth, takes_back
 from ireneo.summaries.steps import (
@@ -73,6 +73,8 @@ DETAIL = 5.0
 BRIEF, FULL = 6, 24
 """A message of the user with fewer letters than the second in words that tell something, such as applause, weighs less;
 the first is the share of one without any."""
+REMARK = 0.6
+"""The factor of a message of the user that neither orders nor rules anything."""
 SHORT_WORD = 3
 NEW_LINE = " / "
 UNDER_WAY = "PARTIAL"
@@ -156,7 +158,7 @@ LIMITS: dict[SectionName, int] = {
     "dead_ends": 30,
     "worked": 20,
     "constraints": MAX_PINS,
-    "lifted": 24,
+    "lifted": 48,
     "artifacts": 240,
     "open": 12,
     "state": 60,
@@ -264,7 +266,7 @@ def user_lines(message: Message) -> list[Line]:
     share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
     titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(message.text)}
     out: list[Line] = []
-    full = min((BRIEF + _letters_that_tell(text)) / (BRIEF + FULL), 1.0)
+    full = min((BRIEF + _letters_that_tell(text)) / (BRIEF + FULL), 1.0) * (1 if directs(message.text) else REMARK)
     for place, each in enumerate(said):
         weight = RULED * full if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
         weight = max(weight, RULED - 1) if each in titles else weight
@@ -622,8 +624,9 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
                 said.add(line.text)
             fresh.append(line)
         limit = LIMITS.get(name, OTHER_LIMIT)
-        # What was replaced early is marked already in the blocks that are merged.
-        kept = _by_position(fresh)[-limit:] if name == REPLACED_CODE else heaviest_lines(fresh, limit)
+        # What was replaced or lifted early is marked already in the blocks that are merged.
+        newest = name in (REPLACED_CODE, "lifted")
+        kept = _by_position(fresh)[-limit:] if newest else heaviest_lines(fresh, limit)
         if name not in QUOTED:
             kept = [
                 # The agent's own words instruct nobody.
