@@ -472,3 +472,24 @@ def test_a_pasted_screen_with_an_earlier_rule_is_no_second_pin_and_is_let_go_of_
     assert [line.text for line in valid_pins(pins, [])] == [f"Please {rule}."]
     released = Line(text=f"Please {rule}.", weight=BY_HAND, position=after.position, sources=())
     assert valid_pins(pins, [released]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You can read the old notes in docs/tides.md if you need to, don't read all of them.",
+        "for 3 drop the seconds, we only need minutes",
+        "item 2: use the lamp only at night",
+    ],
+)
+def test_an_offer_and_an_order_for_an_item_of_a_list_bind_nothing_later(text: str) -> None:
+    assert found(text) == []
+
+
+def test_how_to_do_something_is_a_part_of_the_task_in_a_template() -> None:
+    template = (
+        "# Review the tide tables\n\n" + "Each table has a row for every harbour and every hour of the day. " * 20
+    )
+    assert found("Use file names to refer to a table.") == ["Use file names to refer to a table."]
+    assert found(f"{template}\n\nUse file names to refer to a table.") == []
+    assert found(f"{template}\n\nNever touch the tables of last year.") == ["Never touch the tables of last year."]

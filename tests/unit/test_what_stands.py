@@ -263,3 +263,10 @@ def test_a_formatter_that_writes_is_no_check() -> None:
     written = where_it_stands(run("gofmt -w tide.go", ""), edit(FILE, PLAIN, QUEUED), run("go test ./...", "ok tide"))
     assert "gofmt" not in written
     assert "`go test ./...` passed" in written
+
+
+def test_lines_that_were_left_out_within_code_show_as_a_gap() -> None:
+    old = "def toll(tide):\n    bell = quay.bell(1)\n    ring(bell)\n    lamp = quay.lamp(2)\n    light(lamp)\n"
+    new = old.replace("bell(1)", "bell(tide.hour)").replace("lamp(2)", "lamp(tide.night)")
+    shown = told(edit("src/toll.py", old, new), run("ls", "src"))
+    assert "bell = quay.bell(tide.hour) … lamp = quay.lamp(tide.night)" in shown

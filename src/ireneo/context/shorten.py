@@ -140,6 +140,9 @@ def _open_fence(text: str) -> str:
     return fence
 
 
+LISTED, MANY_PATHS, LISTING_TOKENS = 0.8, 20, 80
+"""A text with more than this share of lines that are paths, and more than so many, is a listing: this much is kept."""
+_PATH = lazy_re(r"\s*[\w@.+~-]*[./][\w@.+~/-]*")
 LEAST_OF_FILE = 0.3
 """If less than this share of a file fits, nothing of it is shown: scattered lines are useless."""
 TELLING_SHARE = 0.6
@@ -160,6 +163,8 @@ def excerpt(text: str, tokens: int, opener: str, count: Count, *, asked: bool = 
     if hung_on > MARK_TOKENS and size - hung_on <= limit:
         return f"{said}\n{_omission_mark(hung_on, '', opener)}"
     lines = said.splitlines()
+    if sum(_PATH.fullmatch(line) is not None for line in lines) > max(LISTED * len(lines), MANY_PATHS):
+        tokens = limit = min(limit, LISTING_TOKENS)  # Which files there are can be looked up.
     if limit < size * LEAST_OF_FILE and gutter_numbers(said):
         return _omission_mark(size, "", opener)
     ends = None

@@ -77,6 +77,12 @@ def choice_pattern() -> re.Pattern[str]:
     return lazy_re(rf"^(?:{before}[,.!]? ){{0,6}}{number}(?:(?: {behind} | ?[+&] ?|, ?){number}){{0,2}}", re.I)
 
 
+@cached_data
+def item_pattern() -> re.Pattern[str]:
+    """The beginning of a sentence about an item of a list by its number: "for 3 "."""
+    return lazy_re(rf"^(?:{any_of(_SAYS.points)}s? |for |f(?:ü|ue)r )#?[1-9A-F](?: ?[,&] ?[1-9A-F])*[,:]? ", re.I)
+
+
 def is_bare_choice(text: str) -> bool:
     """Whether a message only chooses by number, so that what it chose says all of it."""
     found = choice_pattern().match(text)

@@ -24,6 +24,7 @@ from ireneo.summaries.own_words import (
     OwnSentence,
     choice_pattern,
     has_roleplay,
+    item_pattern,
     out_of_character,
     own_words,
     user_words_in_result,
@@ -40,6 +41,8 @@ STANDING = 4.0
 STRONG = 3.0
 MEDIUM = 2.0
 MILD = 1.5
+TEMPLATE = 200
+"""A user's text of more words is a template or a plan: it was written for a task, and not typed for this session."""
 SHORT_WORDS = 10
 """How to do something is a rule in at most this many words; in more it is part of a task."""
 OPENING = 6
@@ -436,7 +439,9 @@ def _binding_sentences(text: str, *, system: bool) -> tuple[tuple[str, float], .
     """The constraints in a text with their strengths."""
     out: dict[str, float] = {}
     own = list(own_words(without_recalled(text), all_own=system))
-    strengths = [judge(said, system=system).strength for said in own]
+    # How to do something is a rule in a message, and a part of the task in a template or a plan.
+    least = MEDIUM if not system and len(text.split(None, TEMPLATE)) > TEMPLATE else MILD
+    strengths = [strength if (strength := judge(said, system=system).strength) >= least else 0.0 for said in own]
     for place, (said, strength) in enumerate(zip(own, strengths, strict=True)):
         if strength and (system or not (_is_unclear(said, strength) or _SAYS.frees.search(said.text))):
             behind = own[place + 1] if place + 1 < len(own) and not strengths[place + 1] else None
@@ -459,10 +464,14 @@ def _is_unclear(said: OwnSentence, strength: float) -> bool:
 
 
 def _is_numbered_choice(text: str) -> bool:
-    """Whether a sentence only chooses by number, without an order or ban: it means nothing without the offer."""
+    """Whether a sentence only chooses by number, without an order or ban: it means nothing without the offer.
+
+    So does what is ordered for an item by its number.
+    """
     chosen = choice_pattern().match(text)
     if chosen is None:
-        return False
+        named = item_pattern().match(_without_lead(text))
+        return named is not None and is_order(_without_lead(text)[named.end() :])
     rest = text[chosen.end() :].strip(" ,;.!?+&–-")
     bare = rest.split(" ", 1)[-1] if rest.partition(" ")[0].lower() in _OWN_WORDS.chosen else rest
     return not (_RULINGS.negates.search(rest) or is_order(rest) or is_order(bare))

@@ -411,6 +411,11 @@ def is_proposal(said: str) -> bool:
     return is_intent(said) or has_cue(said, "decision")
 
 
+def option_names(said: str) -> frozenset[str]:
+    """The numbers or letters of the options that a sentence names, such as "Option 2"."""
+    return frozenset(found[0][-1].upper() for found in _SAYS.numbered.finditer(said))
+
+
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
     return has_cue(said, "reason")
@@ -606,6 +611,8 @@ class _CodePassage:
         self.names_itself = False
         """Whether the text begins with a definition, which shows the place."""
         self.told = ""
+        self.gap = False
+        """Whether lines were left out since the last one that is told."""
         self.worth: list[float] = []
         self.held = ""
         """A condition whose consequence hasn't come yet."""
@@ -631,12 +638,15 @@ class _CodePassage:
         elif not _LOGS.match(said):
             led, self.held = self.held, ""
             if not (told or (led and self.fresh_held)) or _HANDS_ON.search(said):
+                self.gap = self.gap or bool(self.told and said and not told)
                 return
             if _BOILER.match(said) and (not led or led == "else" or _IF_ERROR.search(led)):
                 return
             shown = clip(said.rstrip(" {:" if is_definition(line) else " {"), LONGEST_LINE)
             lead = f"{clip(led, LONGEST_LINE)}: " if led else ""
-            self.told += ("" if not self.told else " " if self.told[-1] in "{([,=" else "; ") + lead + shown
+            between = " … " if self.gap else " " if self.told[-1:] in ("{", "(", "[", ",", "=") else "; "
+            self.told += (between if self.told else "") + lead + shown
+            self.gap = False
             self.worth += [max(code_worth(line), code_worth(led)) + RULES] if led else [code_worth(line)]
 
     def _end_comment(self, indent: int, *, fresh: bool) -> None:
@@ -666,7 +676,7 @@ class _CodePassage:
         elif explains:
             yield CodeStatement(f"{place}{why}", explains)
         self.words, self.told, self.worth = [], "", []
-        self.explaining = self.fresh_words = self.names_itself = False
+        self.explaining = self.fresh_words = self.names_itself = self.gap = False
 
 
 def comment_words(line: str) -> str | None:

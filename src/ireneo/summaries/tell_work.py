@@ -38,7 +38,17 @@ from ireneo.summaries.own_words import (
 )
 from ireneo.summaries.pins import MAX_PINS, directs, find_lifts, find_pins, valid_pins
 from ireneo.summaries.state import standing_state, state_lines
-from ireneo.summaries.statements import FEWEST_WORDS, WIDTH, defined_name, is_request, prose, prose_worth, takes_back
+from ireneo.summaries.statements import (
+    FEWEST_WORDS,
+    WIDTH,
+    defined_name,
+    has_cue,
+    is_request,
+    option_names,
+    prose,
+    prose_worth,
+    takes_back,
+)
 from ireneo.summaries.steps import (
     CHANGES,
     SHOWN_OUTPUT,
@@ -53,6 +63,9 @@ from ireneo.summaries.steps import (
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, REPLACED_CODE, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
+    MARKS,
+    NOT_TAKEN_MARK,
+    REPLACED,
     TAKEN_BACK,
     RemovedCode,
     brought_text,
@@ -541,9 +554,22 @@ def _settle_choices(kept: dict[SectionName, list[Line]], parts: Sequence[Summary
     kept["strategy"] = _by_position([*told, *choices.values()])
     sources = {line.sources[0] for line in choices.values()}
     settled = {place: line for place, line in offers.items() if line.sources[0] in sources}
+    taken = {line.sources[0]: frozenset(_TAKEN.findall(line.text)) for line in choices.values()}
     kept["discoveries"] = [
-        line for line in kept.get("discoveries", ()) if not _is_option_of(settled.get(line.position), line)
+        _mark_not_taken(line, taken.get(line.sources[0], frozenset()))
+        for line in kept.get("discoveries", ())
+        if not _is_option_of(settled.get(line.position), line)
     ]
+
+
+_TAKEN = lazy_re(r"(?:The user chose |; )([1-9A-F]): ")
+
+
+def _mark_not_taken(line: Line, taken: frozenset[str]) -> Line:
+    """A recommendation, marked if the user chose other options of the list."""
+    named = option_names(line.text) if taken else frozenset()
+    passed = named and named.isdisjoint(taken) and has_cue(line.text, "decision") and not line.text.endswith(MARKS)
+    return replace(line, text=f"{line.text}{NOT_TAKEN_MARK}", weight=line.weight * REPLACED) if passed else line
 
 
 def _is_option_of(offer: Line | None, line: Line) -> bool:
