@@ -210,3 +210,11 @@ def test_a_call_with_a_text_is_no_import() -> None:
 def test_orders_and_rulings_weigh_more_than_questions_and_praise(words: str, all_of_it: bool) -> None:
     (line,) = user_lines(material(user(words)).messages[0])
     assert (line.weight > RULED * REMARK) == all_of_it
+
+
+def test_a_command_is_told_as_the_user_entered_it() -> None:
+    words = (
+        "<command-message>tide</command-message>\n<command-name>/tide</command-name>\n<command-args>7</command-args>"
+    )
+    (line,) = user_lines(material(user(words)).messages[0])
+    assert line.text == "/tide 7"

@@ -270,3 +270,12 @@ def test_lines_that_were_left_out_within_code_show_as_a_gap() -> None:
     new = old.replace("bell(1)", "bell(tide.hour)").replace("lamp(2)", "lamp(tide.night)")
     shown = told(edit("src/toll.py", old, new), run("ls", "src"))
     assert "bell = quay.bell(tide.hour) … lamp = quay.lamp(tide.night)" in shown
+
+
+def test_a_check_of_a_folder_is_over_once_one_of_everything_passed_in_a_chain() -> None:
+    narrow, chain = run("golangci-lint run ./quay/...", "0 issues."), "golangci-lint run && go test ./..."
+    ended = where_it_stands(narrow, edit(FILE, PLAIN, QUEUED), run(chain, "ok quay 0.1s"))
+    assert "./quay" not in ended
+    assert "Changed since" not in ended
+    other = where_it_stands(narrow, run("go test ./... && go vet ./...", "ok quay 0.1s"))
+    assert "./quay" in other

@@ -315,8 +315,11 @@ def _supersedes(later: Line, check: Line) -> bool:
         return True
     if later.weight >= FAILS:
         return False
-    if is_wider_command(new, old) or check.weight < FAILS:
-        return is_wider_command(new, old)
+    # All parts of a chain that passed have passed.
+    parts = (frozenset(part.split()) - _EVERYTHING for part in later.subject.removeprefix(CHECK).split("&&"))
+    wider = any(part and is_wider_command(part, old) for part in parts)
+    if wider or check.weight < FAILS:
+        return wider
     sort = _SORT.search(later.subject)
     runs_all = sort is not None and sort[0] in check.subject and not _SELECTS.search(later.subject[sort.end() :])
     if runs_all and not any(_OF_OTHER_KIND.search(each.subject) for each in (later, check)):
@@ -324,6 +327,8 @@ def _supersedes(later: Line, check: Line) -> bool:
     return includes_command(later.subject, check.subject) or is_environment(check.text)
 
 
+_EVERYTHING = frozenset({".", "./..."})
+"""Words for all folders."""
 _SORT = lazy_re(r"test|lint|clippy|ruff|vet|build")
 _SELECTS = lazy_re(r"^-\w|[/=:.]\w|\s(?:-[kt]|--?run)\b")
 """Signs that a check runs only some of what its sort could check."""

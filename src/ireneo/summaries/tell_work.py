@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from ireneo.language.words import common_words, letters
-from ireneo.log.calls import known_failed, quote_instructions, user_commands, without_reminders
+from ireneo.log.calls import entered_text, known_failed, quote_instructions, user_commands, without_reminders
 from ireneo.log.message import Message, is_own_block, messages_without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.outcomes import (
@@ -273,13 +273,15 @@ _TAGGED_TITLE = lazy_re(r"^<[a-z_-]{2,40}>[ \t]*\r?\n(?P<title>[^\n<]{8,200})$",
 
 def user_lines(message: Message) -> list[Line]:
     """The user's words verbatim: a long message sentence by sentence, the first with the most weight."""
-    text = " ".join(message.text.split())
-    said = list(prose(without_diffs(message.text))) if len(text) > WORD_CHARACTERS else []
-    said = said or ([clip(_on_one_line(message.text), WORD_CHARACTERS)] if text else [])
+    whole = entered_text(message.text)
+    text = " ".join(whole.split())
+    said = list(prose(without_diffs(whole))) if len(text) > WORD_CHARACTERS else []
+    said = said or ([clip(_on_one_line(whole), WORD_CHARACTERS)] if text else [])
     share = min(WORD_CHARACTERS / max(len(text), 1), 1.0)
-    titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(message.text)}
+    titles = {" ".join(found["title"].split()) for found in _TAGGED_TITLE.finditer(whole)}
     out: list[Line] = []
-    full = min((BRIEF + _letters_that_tell(text)) / (BRIEF + FULL), 1.0) * (1 if directs(message.text) else REMARK)
+    full = min((BRIEF + _letters_that_tell(text)) / (BRIEF + FULL), 1.0) * (1 if directs(whole) else REMARK)
+    full = full if whole == message.text else 1.0  # A command with a prompt of its own is an order.
     for place, each in enumerate(said):
         weight = RULED * full if not place else min(DETAIL * share + prose_worth(each), RULED - 1)
         weight = max(weight, RULED - 1) if each in titles else weight
