@@ -371,6 +371,7 @@ LIFTED = f"{PINS_TAG} Lifted, and holds no longer:"
 """The heading of what was released by hand."""
 KNOWN_TEXTS = 256
 """How many texts have their pins and lifts cached."""
+ALIKE = 5
 COPIED = 6
 """A pin that ends with an earlier one, which has at least this many words, is a copy of it."""
 MAX_PINS = 160
@@ -426,7 +427,7 @@ def directs(text: str) -> bool:
     """Whether a text says what to do or how something must be, and is not only a question or a remark."""
     for said in own_words(without_recalled(text)):
         bare = _without_lead(said.text)
-        if judge(said).strength or _SAYS.should.search(said.text) or _RULINGS.negates.match(bare):
+        if judge(said).strength or _SAYS.should.search(said.text) or _RULINGS.negates.search(bare.partition(" ")[0]):
             return True
         if any(is_order(_without_lead(clause)) for clause, _, _ in _clauses(said.text)):
             return True
@@ -501,12 +502,17 @@ def lifting_sentences(text: str, *, replaces: bool = True) -> tuple[str, ...]:
         said.text
         for said in own_words(without_recalled(text))
         if len(said.text) <= MAX_CHARACTERS
-        and (_SAYS.lift.search(said.text) or (replaces and (_SAYS.replaces.search(said.text) or _orders(said.text))))
+        and (_frees(said.text) or _orders(said.text) if replaces else _SAYS.lift.search(said.text))
         and not said.text.rstrip(AROUND).endswith("?")
     )
 
 
-def _orders(sentence: str) -> list[tuple[str, bool]]:
+def _frees(sentence: str) -> bool:
+    return bool(_SAYS.lift.search(sentence) or _SAYS.replaces.search(sentence))
+
+
+@lru_cache(maxsize=1_024)
+def _orders(sentence: str) -> tuple[tuple[str, bool], ...]:
     """The clauses that order something and forbid nothing; of those that let something go, what that is."""
     out = []
     for clause, _, _ in _clauses(sentence):
@@ -514,7 +520,7 @@ def _orders(sentence: str) -> list[tuple[str, bool]]:
         gone = _RULINGS.removes.search(clause)
         if (gone or is_order(bare)) and not _RULINGS.negates.search(clause):
             out.append((clause[gone.end() :] if gone else bare, gone is not None))
-    return out
+    return tuple(out)
 
 
 def _settling_answers(answer: str) -> tuple[tuple[str, float], ...]:
@@ -627,6 +633,8 @@ class _LiftMatcher:
         # A release by hand means one pin; similar ones remain.
         telling = (lift for lift in lifts if not lift.subject and lift.weight < BY_HAND)
         self._telling = sorted(telling, key=lambda lift: lift.position)
+        # An order against a pin stands beside it.
+        self._freeing = [lift for lift in self._telling if _frees(lift.text)]
         self._speak: dict[str, dict[str, list[tuple[int, frozenset[str], bool]]]] = {}
         for lift in lifts:
             if not lift.subject and lift.weight >= BY_HAND:
@@ -637,10 +645,10 @@ class _LiftMatcher:
         said_at = self._said.get(pin.text)
         if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
-        if not self._telling:
-            return False
         if any(gone and words <= about for _, words, about, gone in self._later_orders(pin)):
             return True
+        if not self._freeing:
+            return False
         language = _language_of(pin.text)
         about, speak = _subject_words(pin.text, language), self._lifts_by_word(language)
         # Without a common word it can't lift the pin.
@@ -661,28 +669,40 @@ class _LiftMatcher:
 
     def _later_orders(self, pin: Line) -> Iterator[tuple[str, frozenset[str], frozenset[str], bool]]:
         """Later orders that may go against a pin, with the words of both; and whether they let something go."""
-        forbids = _RULINGS.negates.search(pin.text) is not None
-        keeps = _RULINGS.keeps.search(pin.text) or (forbids and _RULINGS.removes.search(pin.text))
-        if forbids or keeps:
-            language = _language_of(pin.text)
-            about = _subject_words(pin.text, language)
-            for lift in self._telling:
-                for clause, gone in _orders(lift.text) if lift.position > pin.position else ():
-                    if (keeps if gone else forbids) and (words := _subject_words(clause, language)):
-                        yield lift.text, words, about, gone
+        forbids = _RULINGS.negates.search(pin.text)
+        banned = pin.text[forbids.end() :] if forbids else ""
+        for lift in self._telling:
+            for clause, gone in _orders(lift.text) if lift.position > pin.position else ():
+                text = pin.text if gone and _keeps_something(pin.text) else "" if gone else banned
+                # Without a word alike, and for a ban its verb, they have no subject in common.
+                if _beginnings(clause if gone else clause.partition(" ")[0]).isdisjoint(_beginnings(text)):
+                    continue
+                language = _language_of(pin.text)
+                words, about = _subject_words(clause, language), _subject_words(text, language)
+                if words:
+                    yield lift.text, words, about, gone
 
     def _lifts_by_word(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
         """For each word, in the language of a pin, the lifts with it, and whether they only refer to what they lift."""
         if language not in self._speak:
             speak = self._speak[language] = {}
-            for lift in self._telling:
-                if not (_SAYS.lift.search(lift.text) or _SAYS.replaces.search(lift.text)):
-                    continue  # An order against a pin stands beside it.
+            for lift in self._freeing:
                 said = _subject_words(lift.text, language)
                 for word in said:
                     points = _SAYS.stops_it.search(lift.text) is not None
                     speak.setdefault(word, []).append((lift.position, said, points))
         return self._speak[language]
+
+
+def _keeps_something(text: str) -> bool:
+    """Whether a constraint wants something kept, or forbids to remove it."""
+    return bool(_RULINGS.keeps.search(text) or (_RULINGS.negates.search(text) and _RULINGS.removes.search(text)))
+
+
+@lru_cache(maxsize=4_096)
+def _beginnings(text: str) -> frozenset[str]:
+    """How the words of a text begin that are not common."""
+    return frozenset(word.lower()[:ALIKE] for word in _WORD.findall(text) if word.lower() not in common_words())
 
 
 def _matches_subject(said: frozenset[str], about: frozenset[str]) -> bool:
