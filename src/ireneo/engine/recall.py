@@ -60,13 +60,14 @@ from ireneo.memories.record import Evidence, Record, slot, supporting
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
+from ireneo.summaries.own_words import is_out_of_character
 
 SHORT_REPLY = 200
 """The maximum numbers of characters of a reply that only repeats its question, and of a message that only asks."""
 SAYS_AGAIN = 0.5
 """Factor for a reply that only repeats what it answers."""
 ONLY_ASKS = 0.5
-"""Factor for a message that only asks."""
+"""Factor for a message that only asks, or stands outside its story."""
 
 
 ANSWERED_BY = 10
@@ -164,12 +165,13 @@ def _prefer_answers(index: SearchIndex, mixed: Sequence[Document], *, of_user: b
     first = {
         place: each.hit for place, each in list(said.items())[: SPARE * FIRST] if len(each.hit.text) <= SHORT_REPLY
     }
-    replies = [place for place, hit in first.items() if hit.role == "assistant" and place % MOST_IN_SESSION]
+    # What a character says is no reply that repeats what was asked, whichever role plays it.
+    replies = [p for p, hit in first.items() if hit.role == "assistant" and not hit.author and p % MOST_IN_SESSION]
     unread = [place - 1 for place in replies if place - 1 not in said]
     for number, read in (index.read(unread) if unread else {}).items():
         said[place_of(number)] = read
     for place, hit in first.items():
-        if hit.role == "user" and not informative_sentences(hit.text):
+        if hit.role == "user" and (is_out_of_character(hit.text) or not informative_sentences(hit.text)):
             said[place] = _raise_relevance(said[place], "only asks", (ONLY_ASKS - 1) * said[place].relevance)
     for place in replies:
         answered, reply = said.get(place - 1), said[place]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import EmbedderError, MissingExtra
+from ireneo.language.words import is_common_there
 from ireneo.log.message import Message, MessageId, author_of_message, text_of_message
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector, kind_term, number_range, place_of
@@ -258,7 +259,8 @@ def _search_visible(
 ) -> tuple[Sequence[Candidate], dict[int, Document], list[Postings]]:
     """Find candidates and read them.
 
-    Hidden documents must not raise their neighbours: if there are any, the search is repeated without them.
+    Hidden documents must not raise their neighbours, nor must those in which a term is a common word of their language:
+    if there are any, the search is repeated without them.
     """
     documents: dict[int, Document] = {}
     looked: set[int] = set()
@@ -270,26 +272,32 @@ def _search_visible(
             break
         documents.update(index.read(places))
         looked.update(places)
-        if not index.narrows:
-            break
-        passed_over = looked - {place_of(number) for number in documents}
-        postings = [
-            replace(
-                each,
-                numbers=None if each.numbers is None else _without_places(each.numbers, passed_over),
-                alike=tuple((share, _without_places(numbers, passed_over)) for share, numbers in each.alike),
-                told=tuple((share, _without_places(numbers, passed_over)) for share, numbers in each.told),
-            )
+        read = {place_of(number): each.passage.text for number, each in documents.items()}
+        hidden = looked - read.keys() if index.narrows else set[int]()
+        passed_over = {
+            each.term: hidden
+            | {place for place, text in read.items() if is_common_there(each.term, question.language, text)}
             for each in postings
-        ]
+        }
+        if not any(passed_over.values()):
+            break
+        postings = [_without_places(each, passed_over[each.term]) for each in postings]
         if 2 * len(documents) < len(looked):
             looked_at *= 2
             seeds *= 2
     return found, documents, postings
 
 
-def _without_places(numbers: Sequence[int], places: set[int]) -> list[int]:
-    return [each for each in numbers if place_of(each) not in places]
+def _without_places(postings: Postings, places: set[int]) -> Postings:
+    def kept(numbers: Sequence[int]) -> list[int]:
+        return [each for each in numbers if place_of(each) not in places]
+
+    return replace(
+        postings,
+        numbers=None if postings.numbers is None else kept(postings.numbers),
+        alike=tuple((share, kept(numbers)) for share, numbers in postings.alike),
+        told=tuple((share, kept(numbers)) for share, numbers in postings.told),
+    )
 
 
 def _search_deeper(

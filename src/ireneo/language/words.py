@@ -226,6 +226,12 @@ def language_of_sentence(text: str) -> str:
     return best if counts[best] > max(counts["en"], 1) else "en"
 
 
+def is_common_there(term: str, language: str, text: str) -> bool:
+    """Whether a term of one language is a stop word in that of `text`: "die" in German is no form of "died"."""
+    languages = [code for code, stop in _stop_words().items() if term in stop and code != language]
+    return bool(languages) and language_of_sentence(text) in languages
+
+
 @lru_cache(2_048)
 def standardise(text: str) -> str:
     """Rewrite a text in the word order that rules expect.

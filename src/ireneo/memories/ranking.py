@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions
-from ireneo.language.words import common_words, terms
+from ireneo.language.words import common_words, language_of_sentence, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
@@ -39,6 +39,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
     terms: tuple[tuple[str, float], ...]
     """Each term once, in the order of the question, with its weight."""
+    language: str = "en"
     who: tuple[str, ...] = ()
     """The speakers whose words are asked for. Their names are not terms."""
     side: Literal["user", "assistant"] | None = None
@@ -81,6 +82,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     return Question(
         terms=tuple(counts.items()),
+        language=language_of_sentence(text),
         who=who,
         side=side,
         window=window,
@@ -368,7 +370,7 @@ def _neighbour_scores(read: Sequence[_Places], table: Sequence[float], near: set
 
 
 SPEAKER_FAVOUR = 0.4
-"""The bonus of a message whose author is the one speaker that the question names."""
+"""The bonus of a message whose author is a speaker that the question names."""
 OF_ANOTHER = -0.6
 """The deduction for a text about somebody else if the person who asks is meant."""
 TIME_WORD_FAVOUR = 0.25
@@ -454,7 +456,7 @@ def speaker_bonus(question: Question, passage: Passage) -> float:
 
 def _other_bonuses(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
     """Other bonuses of a passage, as shares of its score by words."""
-    if len(question.who) == 1 and passage.author == question.who[0]:
+    if passage.author in question.who:
         yield "speaker", SPEAKER_FAVOUR
     if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
         yield "side", SIDE_FAVOUR

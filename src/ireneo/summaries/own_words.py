@@ -143,6 +143,13 @@ _OUT_OF_CHARACTER = lazy_re(
     ),
     re.I | re.M,
 )
+
+
+def is_out_of_character(text: str) -> bool:
+    """Whether all of a message is said out of its story, as in ((back in five minutes))."""
+    return _OUT_OF_CHARACTER.fullmatch(text.strip()) is not None
+
+
 _PLAYED = lazy_re(r"\*[^*\s][^*\n]{0,400}\*|[\"“„«][^\"”“»\n]{1,400}[\"”“»]")
 
 
