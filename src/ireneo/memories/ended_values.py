@@ -21,7 +21,7 @@ from ireneo.language.topics import Words
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import PIECES, has_cue
 from ireneo.memories.facts import ONE_LIFE, cardinality_of
-from ireneo.memories.figures import APART, counts_by_noun, figures_by_quantity
+from ireneo.memories.figures import APART, are_alike, counts_by_noun, figures_by_quantity, numbers_in
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
@@ -52,9 +52,11 @@ _ITEM_WORDS = lazy_re(r"[^\s,;:!?–—…]+")
 _RECENT = timedelta(days=30)
 """Who puts something right that was said longer ago says it in full."""
 _CONVERSATION = timedelta(hours=8)
+_MISHEARD = 0.2
+"""The least ratio of a figure and one that puts it right."""
 _STEM = 6
 """The first letters by which forms of a word are compared."""
-_SHORT = 16
+_SHORT = 20
 """The maximum number of words of a message that only puts a figure right."""
 DIET = ("allergy", "avoids", "restriction")
 """Attributes for what somebody must not or does not eat; who says that one has ended means the others as well."""
@@ -202,12 +204,18 @@ def corrected_quotations(text: str, at: datetime, known: Sequence[Record]) -> It
     ]
     is_short = len(text.split()) <= _SHORT
     told = figures_by_quantity(text) if is_short and not named and _corrects(text) else {}
-    near = [each for each in recent if told and at - each.at < _CONVERSATION]
+    near = [each for each in recent if told and at - each.at < _CONVERSATION and each.kind == "episodic"]
     named += [
         (each, " ".join(text.split()))
         for each in near
         if _has_other_figure(figures_by_quantity(unquoted_words(each.text)), told)
     ]
+    if near and not named:
+        # "900 quid", and then "no wait, 800": the last figure is meant, whatever it measures.
+        last_said = max(near, key=lambda each: each.at)
+        before = unquoted_words(last_said.text)
+        is_other = numbers_in(text) - numbers_in(before) and are_alike(text, before, _MISHEARD)
+        named = [(last_said, " ".join(text.split()))] if is_other else []
     last = max((each.at for each, _ in named), default=None)
     yield from ((each, sentence) for each, sentence in named if each.at == last)
 

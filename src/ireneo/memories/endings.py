@@ -573,8 +573,8 @@ def _other_items(own: str, over: set[str]) -> str:
     """The clauses or list items that are not about anything `over`."""
     breaks = [*PIECES.finditer(own)]
     first = own[: breaks[0].start()] if breaks else own
-    if len(first.split()) > _SHORT:
-        # It mostly contains words that apply to the whole list.
+    if len(first.split()) > _SHORT and not (breaks and breaks[0][0][0] in ".!"):
+        # It mostly contains words that apply to the whole list, unless it is a sentence of its own.
         over = over - {*terms(first)}
     cuts = [0, *(found.end() for found in breaks), len(own)]
     pieces = [own[start:end] for start, end in pairwise(cuts) if own[start:end].strip()]

@@ -193,10 +193,10 @@ def next_value(text: str, attribute: str, before: str) -> str:
     return before.replace(last[0], now[0]) if len(now) == len(last) == 1 and are_alike(now[0], last[0]) else ""
 
 
-def are_alike(now: str, before: str) -> bool:
-    """Whether two texts have numbers of similar size, so that one may be measured after the other."""
+def are_alike(now: str, before: str, least: float = _ALIKE) -> bool:
+    """Whether two texts have numbers of similar size (`least` is a ratio), so that one may take the other's place."""
     found = [[float(each.replace(",", ".")) for each in _NUMBER.findall(text)] for text in (now, before)]
-    return any(_ALIKE * max(pair) <= min(pair) for pair in product(*found))
+    return any(least * max(pair) <= min(pair) for pair in product(*found))
 
 
 @cached_data
