@@ -67,7 +67,6 @@ ENDED = (
     ("I love jazz.", "I hate jazz these days."),
     ("I hate onions.", "I love onions now."),
     ("Ich trinke Kaffee nur schwarz.", "Ich mag Kaffee nicht mehr."),
-    ("My blood pressure is 152 over 96.", "The nurse measured 131 over 82 on Monday."),
     ("I'm in payroll at Fenwick Hall.", "They made the whole office redundant on Wednesday."),
     ("Ich fahre seit Jahren Bus bei den Linzer Linien.", "So, seit heute bin ich Rentner."),
     ("My new boss is Dr Mehta, very calm.", "Sorry, the doctor's name is not Mehta, it's Mehra."),

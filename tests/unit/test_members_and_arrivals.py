@@ -206,3 +206,38 @@ def test_what_is_taken_back_or_quoted_is_not_remembered(tmp_path: Path, text: st
 def test_what_a_body_reacts_to_lasts(tmp_path: Path, text: str, lasts: bool) -> None:
     found = told(tmp_path, (0, text), (300, "Good evening!"))
     assert any(each.holds for each in found) == lasts
+
+
+@pytest.mark.parametrize(
+    ("said", "put_right", "wrong", "right"),
+    [
+        (
+            "I bought my aunt's old Polo off her. 900 quid, smells of dog.",
+            "no wait 750. nine was before I saw it",
+            "900",
+            "750",
+        ),
+        ("Our wedding's booked for the 12th of September.", "sorry 19th, the 12th is a golf thing", "12th", "19th"),
+        ("Meine Nichte heiratet am 23. Mai.", "schmarrn, 30., am 23. ist Pfingsten", "23.", "30."),
+        ("Der Kurs kostet 3400 im Jahr.", "Moment, das war aus dem alten Prospekt, hier steht 3900.", "3400", "3900"),
+    ],
+)
+def test_a_figure_that_is_put_right_at_once_is_told_with_what_is_right(
+    tmp_path: Path, said: str, put_right: str, wrong: str, right: str
+) -> None:
+    held = [each.text for each in told(tmp_path, (0, said), (0, put_right)) if each.holds]
+    assert any(right in each for each in held)
+    assert all(right in each for each in held if wrong in each)
+
+
+def test_an_apology_with_another_thing_puts_no_figure_right(tmp_path: Path) -> None:
+    found = told(tmp_path, (0, "My rent's 640 a month."), (0, "Sorry, 3 of us are coming on Friday."))
+    assert any(each.holds and "640" in each.text and "Friday" not in each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Wenn ich im Lotto gewinn, mach ich eh ein Café auf.", "Keys in August if the solicitor ever answers his phone."],
+)
+def test_what_is_no_wish_for_answers(tmp_path: Path, text: str) -> None:
+    assert not values(told(tmp_path, (0, text)), "manner")

@@ -34,9 +34,7 @@ from ireneo.memories.figures import (
     counts_by_noun,
     figures_by_quantity,
     is_measure,
-    measurement_patterns,
     number_words,
-    numbers_in,
     units_by_term,
 )
 from ireneo.memories.kinds import KINDS
@@ -129,7 +127,7 @@ def ended_memories(draft: MemoryDraft, known: Sequence[Record], often: Mapping[s
     found += (*reader.ended(), *reader.changed_values())
     puts_right = draft.against or corrections(words)
     found += [each for each, _ in corrected_quotations(words, draft.told or draft.at, held)] if puts_right else []
-    found += (*reader.older_measurements(), *reader.replaced_things())
+    found += reader.replaced_things()
     return list({each.id: each for each in found}.values())
 
 
@@ -267,21 +265,6 @@ class _ChangeReader:
         return (
             bool(shared - whom) and close and self._may_be_subject(record, shared) and self._same_beings(record, shared)
         )
-
-    def older_measurements(self) -> Iterator[Record]:
-        """Memories with an older figure of a measurement of one's life."""
-        for pattern in measurement_patterns():
-            own = pattern.search(self.words)
-            for each, _ in self.held if own else ():
-                words = comparable_words(each.text)
-                told = pattern.search(words)
-                if (
-                    told
-                    and own
-                    and self._name_same_persons(self.words, words)
-                    and not numbers_in(told[0]) & numbers_in(own[0])
-                ):
-                    yield each
 
     def replaced_things(self) -> Iterator[Record]:
         """Memories of a home or a job, if the statement mentions another one."""

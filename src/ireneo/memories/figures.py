@@ -197,9 +197,3 @@ def are_alike(now: str, before: str, least: float = _ALIKE) -> bool:
     """Whether two texts have numbers of similar size (`least` is a ratio), so that one may take the other's place."""
     found = [[float(each.replace(",", ".")) for each in _NUMBER.findall(text)] for text in (now, before)]
     return any(least * max(pair) <= min(pair) for pair in product(*found))
-
-
-@cached_data
-def measurement_patterns() -> tuple[re.Pattern[str], ...]:
-    """Patterns of measurements of one's life, in all languages."""
-    return tuple(lazy_re(any_of(patterns), re.I) for patterns in topic(Facts).series.values())
