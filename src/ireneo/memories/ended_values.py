@@ -175,7 +175,7 @@ def told_sentences(text: str) -> Sequence[str]:
     """The sentences of a text, each with those that put it right: "It's on May 4. Sorry, not May 4, May 14"."""
     found = list[str]()
     for each in sentences(text, small_opens=True):
-        is_alone = not found or not (_FACTS.takes_back.search(each) or corrections(each))
+        is_alone = not found or not (_FACTS.takes_back.search(each) or has_cue("put_right", each) or corrections(each))
         found = [*found, each] if is_alone else [*found[:-1], f"{found[-1]} {each}"]
     return found
 
