@@ -25,7 +25,7 @@ FOLDER = folder_of_run()
 
 # How fast examples are made says something of the machine.
 SLOW = [HealthCheck.too_slow]
-settings.register_profile("ireneo", settings(), max_examples=times(20), deadline=None, suppress_health_check=SLOW)
+settings.register_profile("ireneo", settings(), max_examples=times(14), deadline=None, suppress_health_check=SLOW)
 settings.load_profile("ireneo")
 
 own_data_folder()

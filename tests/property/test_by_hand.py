@@ -54,7 +54,7 @@ class Model:
         return out
 
 
-@settings(max_examples=times(8), deadline=None)
+@settings(max_examples=times(6), deadline=None)
 @given(STEPS)
 def test_it_holds_on_its_paths_alone(steps: Sequence[Step]) -> None:
     model, heads = Model(), ["root"]

@@ -25,7 +25,7 @@ FORMATS: dict[str, ChatFormat] = {
     "gemini": GeminiContents(),
 }
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
-CALM = settings(deadline=None, max_examples=times(14))
+CALM = settings(deadline=None, max_examples=times(10))
 
 words = st.sampled_from(
     ["", " ", "\n\t", "hello", "Für Elise 𝄞", "<system-reminder>be brief</system-reminder>", "[SUMMARIZED] 3 calls"]

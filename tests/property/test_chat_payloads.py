@@ -22,7 +22,7 @@ from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
 from ireneo.formats.chat.responses import OpenAIResponses
 
-CALM = settings(deadline=None, max_examples=times(16))
+CALM = settings(deadline=None, max_examples=times(11))
 
 FORMATS: list[ChatFormat] = [
     OpenAIChat(),

@@ -84,7 +84,7 @@ PLAIN = Record(
 )
 
 
-@settings(max_examples=times(10))
+@settings(max_examples=times(7))
 @given(RECORDS)
 @example(PLAIN)
 @example(replace(PLAIN, text="\n\n+++", trust=0.25, conditions={"": "+++", "a.b": "\n[evidence]\n"}))
@@ -97,7 +97,7 @@ def test_a_memory_comes_back_from_markdown_as_it_was(record: Record) -> None:
     assert detect_file_type(text.encode()) == "markdown"
 
 
-@settings(max_examples=times(10))
+@settings(max_examples=times(7))
 @given(RECORDS)
 def test_a_memory_comes_back_from_a_line_as_it_was(record: Record) -> None:
     line = write_line(record)
@@ -109,7 +109,7 @@ def test_a_memory_comes_back_from_a_line_as_it_was(record: Record) -> None:
     assert detect_file_type(line.encode() + b"\n{") == "jsonl"
 
 
-@settings(max_examples=times(10))
+@settings(max_examples=times(7))
 @given(RECORDS, TEXTS)
 def test_another_text_is_told_as_an_edit(record: Record, words: str) -> None:
     text = write_markdown(record)
@@ -122,7 +122,7 @@ def test_another_text_is_told_as_an_edit(record: Record, words: str) -> None:
     assert read.edited is not same
 
 
-@settings(max_examples=times(10))
+@settings(max_examples=times(7))
 @given(RECORDS)
 def test_a_file_has_a_name_that_every_system_takes(record: Record) -> None:
     for whole in (False, True):

@@ -79,7 +79,7 @@ CALLS = st.one_of(
 Asked = tuple[str, Mapping[str, object]]
 
 
-@settings(max_examples=times(20), deadline=None)
+@settings(max_examples=times(14), deadline=None)
 @given(LESSONS, TOLD, st.lists(st.tuples(CALLS, st.booleans()), max_size=3), st.lists(CALLS, min_size=1, max_size=6))
 def test_what_a_hook_reads_answers_as_the_engine_does(
     lessons: list[Observation], told: list[tuple[str, str]], past: list[tuple[Asked, bool]], asked: list[Asked]

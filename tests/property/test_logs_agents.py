@@ -196,7 +196,7 @@ def assert_sound(session: LoggedSession, *, apart: bool) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(deadline=None, max_examples=times(10))
+@settings(deadline=None, max_examples=times(7))
 @given(data=st.data(), held=st.booleans(), indent=st.sampled_from([None, 1]), cut=st.integers(0, 40))
 def test_a_run_of_any_shape_is_read_or_named(
     form: str, data: st.DataObject, held: bool, indent: int | None, cut: int

@@ -102,7 +102,7 @@ def test_any_history_of_aiders_is_read_or_named(lines: list[str], carried: bool)
 
 
 @pytest.mark.parametrize(("form", "marks"), [("specstory", SPECSTORY), ("aider", AIDER)])
-@settings(deadline=None, max_examples=times(8))
+@settings(deadline=None, max_examples=times(6))
 @given(data=st.data())
 def test_no_word_of_the_users_is_lost(form: str, marks: list[str], data: st.DataObject) -> None:
     """Behind a head that is whole, and before whatever follows, the user's words stand as they were said."""
@@ -135,7 +135,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("form", ["pi", "gemini-cli"])
-@settings(deadline=None, max_examples=times(14))
+@settings(deadline=None, max_examples=times(10))
 @given(records=st.lists(values, max_size=6))
 def test_any_records_are_read_or_named(form: str, records: list[object]) -> None:
     lines = [json.dumps(record).encode() + b"\n" for record in records]

@@ -21,7 +21,7 @@ from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.formats.chat.reading import unknown_block
 from ireneo.log.message import Draft, Part, Thinking
 
-CALM = settings(deadline=None, max_examples=times(5))
+CALM = settings(deadline=None, max_examples=times(4))
 WORDS = "Please look into it."
 LISTS: dict[str, st.SearchStrategy[Payload]] = {
     "anthropic": anthropic_lists(),

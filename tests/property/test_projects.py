@@ -159,7 +159,7 @@ async def answers_over_mcp(memory: ireneo.Memory, project: str, ids: Sequence[st
     return out
 
 
-@settings(deadline=None, max_examples=times(5))
+@settings(deadline=None, max_examples=times(4))
 @given(steps(), st.permutations(SEEN_FROM))
 async def test_no_call_from_one_project_shows_anothers(todo: list[tuple[str, str, str, int]], order: list[str]) -> None:
     async with ireneo.open(":memory:") as memory:

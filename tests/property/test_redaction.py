@@ -55,7 +55,7 @@ def test_a_key_behind_a_header_without_an_end_takes_nothing_else_with_it() -> No
     assert not [secret for secret in key.secrets if secret in SecretRedactor().redact(open_end)]
 
 
-@settings(deadline=None, max_examples=times(14))
+@settings(deadline=None, max_examples=times(10))
 @given(st.dictionaries(st.text(max_size=8) | NAMES, TEXTS | st.lists(TEXTS, max_size=3), max_size=5))
 def test_json_stays_json_of_the_same_shape(held: dict[str, str | list[str]]) -> None:
     text = json.dumps(held)

@@ -79,7 +79,7 @@ def in_a_folder(work: Callable[[Path], None]) -> None:
         work(Path(folder))
 
 
-@settings(deadline=None, max_examples=times(8))
+@settings(deadline=None, max_examples=times(6))
 @given(talks(), st.lists(st.sampled_from(DOORS), min_size=2, max_size=4))
 def test_a_session_has_one_path_and_no_secret_through_whichever_doors_it_comes(
     talk: tuple[Messages, list[Planted]], doors: list[str]
@@ -105,7 +105,7 @@ def test_a_session_has_one_path_and_no_secret_through_whichever_doors_it_comes(
     in_a_folder(work)
 
 
-@settings(deadline=None, max_examples=times(8))
+@settings(deadline=None, max_examples=times(6))
 @given(talks(), st.lists(st.tuples(st.sampled_from(DOORS), st.booleans()), min_size=2, max_size=4), st.data())
 def test_what_is_stored_with_its_secrets_stays_and_no_later_door_makes_a_second_path_of_it(
     talk: tuple[Messages, list[Planted]], doors: list[tuple[str, bool]], data: st.DataObject
@@ -131,7 +131,7 @@ def test_what_is_stored_with_its_secrets_stays_and_no_later_door_makes_a_second_
     in_a_folder(work)
 
 
-@settings(deadline=None, max_examples=times(5))
+@settings(deadline=None, max_examples=times(4))
 @given(talks())
 async def test_what_the_model_was_shown_comes_back_as_the_same_messages(talk: tuple[Messages, list[Planted]]) -> None:
     messages, _ = talk
@@ -143,7 +143,7 @@ async def test_what_the_model_was_shown_comes_back_as_the_same_messages(talk: tu
         assert (again.ids, again.new, again.redacted) == (first.ids, 0, {})
 
 
-@settings(deadline=None, max_examples=times(5))
+@settings(deadline=None, max_examples=times(4))
 @given(talks(), st.lists(st.sampled_from(DOORS), min_size=1, max_size=2), st.sampled_from(DOORS))
 def test_what_the_doctor_took_them_out_of_is_what_would_have_come_in_without(
     talk: tuple[Messages, list[Planted]], doors: list[str], later: str

@@ -423,5 +423,5 @@ class Stores(RuleBasedStateMachine):
                     assert list(spans) == model.spans(path, summarizer, depth, first)
 
 
-Stores.TestCase.settings = settings(max_examples=times(4), stateful_step_count=30, deadline=None)
+Stores.TestCase.settings = settings(max_examples=times(3), stateful_step_count=30, deadline=None)
 TestStores = Stores.TestCase

@@ -60,7 +60,7 @@ def _count(text: str) -> int:
     return (len(text.encode()) + 3) // 4
 
 
-@settings(max_examples=times(26), deadline=None)
+@settings(max_examples=times(18), deadline=None)
 @given(_STORIES, st.integers(0, 600))
 def test_blocks_never_cost_more_than_the_room(said: list[tuple[str | None, str]], room: int) -> None:
     nodes = _nodes(_messages(said))
@@ -70,7 +70,7 @@ def test_blocks_never_cost_more_than_the_room(said: list[tuple[str | None, str]]
     assert texts == tell_blocks(_nodes(_messages(said)), room, _count)
 
 
-@settings(max_examples=times(26), deadline=None)
+@settings(max_examples=times(18), deadline=None)
 @given(_STORIES)
 def test_every_sentence_stands_word_for_word_in_its_message(said: list[tuple[str | None, str]]) -> None:
     messages = _messages(said)
@@ -112,7 +112,7 @@ def _stretches(lengths: list[int]) -> list[Summary]:
     return out
 
 
-@settings(max_examples=times(26), deadline=None)
+@settings(max_examples=times(18), deadline=None)
 @given(st.lists(st.sampled_from([150, 600, 2_400]), min_size=1, max_size=30), st.integers(1, 12))
 def test_what_is_told_together_is_adjacent_and_the_newest_last(lengths: list[int], most: int) -> None:
     nodes = _stretches(sorted(lengths, reverse=True))
@@ -129,7 +129,7 @@ def test_what_is_told_together_is_adjacent_and_the_newest_last(lengths: list[int
         assert len(group) == 1 or not pairs or size / time <= min(pairs) + 1e-9
 
 
-@settings(max_examples=times(26), deadline=None)
+@settings(max_examples=times(18), deadline=None)
 @given(st.lists(st.sampled_from([150, 600, 2_400, 9_600]), min_size=2, max_size=8), st.integers(600, 3_000))
 def test_the_newer_a_stretch_the_more_is_told_of_each_message(lengths: list[int], room: int) -> None:
     nodes = _stretches(sorted(lengths, reverse=True))

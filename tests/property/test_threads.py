@@ -94,7 +94,7 @@ def test_what_was_closed_never_comes_back(story: tuple[list[Thread], list[Thread
 
 
 @given(stories(), st.integers(0, 45))
-@settings(max_examples=times(8))
+@settings(max_examples=times(6))
 def test_the_same_threads_give_way_each_time(story: tuple[list[Thread], list[ThreadChanges]], cap: int) -> None:
     before, stretches = story
     assert follow(before, stretches[0], cap) == follow(before, stretches[0], cap)

@@ -46,7 +46,7 @@ def count(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-@settings(max_examples=times(40), deadline=None)
+@settings(max_examples=times(28), deadline=None)
 @given(_LEAVES, st.integers(0, 2_000))
 def test_the_point_of_a_stretch_is_the_last_of_it_to_go(leaves: list[list[int]], room: int) -> None:
     nodes = [told(number, worths) for number, worths in enumerate(leaves)]
@@ -58,7 +58,7 @@ def test_the_point_of_a_stretch_is_the_last_of_it_to_go(leaves: list[list[int]],
         assert not shown or not hidden or min(shown) >= max(hidden)
 
 
-@settings(max_examples=times(40), deadline=None)
+@settings(max_examples=times(28), deadline=None)
 @given(st.lists(st.lists(_WORTHS, min_size=4, max_size=4), min_size=1, max_size=5), st.integers(0, 4_000))
 def test_what_is_opened_covers_the_same_once_and_fits(groups: list[list[list[int]]], room: int) -> None:
     leaves = [[told(4 * place + number, worths) for number, worths in enumerate(g)] for place, g in enumerate(groups)]
@@ -74,7 +74,7 @@ def test_what_is_opened_covers_the_same_once_and_fits(groups: list[list[list[int
     assert sum(map(cost, shown)) <= max(room * 1.2, sum(map(cost, deep)))
 
 
-@settings(max_examples=times(40), deadline=None)
+@settings(max_examples=times(28), deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=20), st.integers(1, 20))
 def test_groups_hold_each_text_once_in_order_and_none_is_much_heavier_than_it_must_be(
     depths: list[int], most: int

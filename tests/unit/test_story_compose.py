@@ -28,7 +28,7 @@ from ireneo.summaries.speech import narrators
 from ireneo.summaries.story_path import StoryPath, StoryState
 from ireneo.summaries.summary import ListReader
 
-LOOKS = times(60)
+LOOKS = times(42)
 
 
 def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[StoryState, list[Message]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
@@ -64,55 +64,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     """The index of the message whose calls this message's results must answer, if there is one."""
 
 
-class UnmatchedPairs(Struct, frozen=True, kw_only=True):
-    """Calls and results that don't match, each as its message's index and its id."""
-
-    unanswered: list[tuple[int, str]] = []
-    orphaned: list[tuple[int, str]] = []
-    late: list[tuple[int, str]] = []
-    repeated: list[tuple[int, str]] = []
-
-
-class Outlines:
-    """The outlines of a list of messages."""
-
-    def __init__(self, outlines: Iterable[Outline]) -> None:
-        self._all = tuple(outlines)
-
-    def __iter__(self) -> Iterator[Outline]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    @cached_property
-    def unmatched(self) -> UnmatchedPairs:
-        """The calls without results, and the results without calls."""
-        made: dict[str, list[int]] = {}
-        answered: set[tuple[int, str]] = set()
-        found = UnmatchedPairs()
-        loose: list[tuple[int, str]] = []
-        for outline in self._all:
-            for name in filter(None, outline.results):
-                call = (outline.answers, name)
-                if outline.answers is None or name not in self._all[outline.answers].calls:
-                    loose.append((outline.index, name))
-                elif call in answered:
-                    found.repeated.append((outline.index, name))
-                else:
-                    answered.add((outline.answers, name))
-            for name in filter(None, outline.calls):
-                made.setdefault(name, []).append(outline.index)
-        for index, name in loose:
-            before = [at for at in made.get(name, []) if at < index]
-            waiting = [at for at in before if (at, name) not in answered]
-            if waiting:
-                answered.add((waiting[-1], name))
-                found.late.append((index, name))
-            else:
-                (found.repeated if before else found.orphaned).append((index, name))
-        found.unanswered.extend((at, name) for name, ats in made.items() for at in ats if (at, name) not in answered)
-        return found
+Outlines: TypeAlias = Sequence[Outline]
+"""The outlines of a list of messages."""
 
 
 def draw_outlines(
@@ -134,7 +87,7 @@ def draw_outlines(
         outlines.append(replace(seen, index=index, answers=None if model else asking))
         if seen.role not in tools:
             asking = index if model else None
-    return Outlines(outlines)
+    return outlines
 
 
 _MODELS = ("assistant", "model")
@@ -248,25 +201,41 @@ def fitting_names(names: Callable[[Outline], Iterable[object]]) -> Rule:
 FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 
 
+_UNPAIRED = {
+    "unanswered-call": "call {!r} has no result; one must stand directly after it.",
+    "orphaned-result": "the result names call {!r}, which no message before it makes.",
+    "result-not-next": "the result of call {!r} must stand directly after the call.",
+    "duplicate-result": "call {!r} is answered already; it can have one result only.",
+}
+"""The rules of calls and results that don't match, each with its sentence."""
+
+
 def unpaired(outlines: Outlines) -> Iterator[Violation]:
     """Check that each call is answered once, by a result directly after it."""
-    found = outlines.unmatched
-    for index, name in found.unanswered:
-        yield make_violation(
-            "unanswered-call", index, f"call {name!r} has no result; one must stand directly after it."
-        )
-    for index, name in found.orphaned:
-        yield make_violation(
-            "orphaned-result", index, f"the result names call {name!r}, which no message before it makes."
-        )
-    for index, name in found.late:
-        yield make_violation(
-            "result-not-next", index, f"the result of call {name!r} must stand directly after the call."
-        )
-    for index, name in found.repeated:
-        yield make_violation(
-            "duplicate-result", index, f"call {name!r} is answered already; it can have one result only."
-        )
+    made: dict[str, list[int]] = {}
+    answered: set[tuple[int, str]] = set()
+    found: dict[str, list[tuple[int, str]]] = {rule: [] for rule in _UNPAIRED}
+    loose: list[tuple[int, str]] = []
+    for outline in outlines:
+        for name in filter(None, outline.results):
+            if outline.answers is None or name not in outlines[outline.answers].calls:
+                loose.append((outline.index, name))
+            elif (outline.answers, name) in answered:
+                found["duplicate-result"].append((outline.index, name))
+            else:
+                answered.add((outline.answers, name))
+        for name in filter(None, outline.calls):
+            made.setdefault(name, []).append(outline.index)
+    for index, name in loose:
+        before = [at for at in made.get(name, []) if at < index]
+        waiting = [at for at in before if (at, name) not in answered]
+        answered.update((at, name) for at in waiting[-1:])
+        rule = "result-not-next" if waiting else "duplicate-result" if before else "orphaned-result"
+        found[rule].append((index, name))
+    found["unanswered-call"] = [(at, name) for name, ats in made.items() for at in ats if (at, name) not in answered]
+    for rule, pairs in found.items():
+        for index, name in pairs:
+            yield make_violation(rule, index, _UNPAIRED[rule].format(name))
 
 
 THINKING_MISSING: Final = "thinking-missing"
@@ -278,7 +247,7 @@ def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
     The loop is what the assistant did since the user last spoke; it runs while results are the last message. Its later
     messages may or may not have thinking.
     """
-    first = _loop_start(list(outlines))
+    first = _loop_start(outlines)
     if first is not None and not first.thinks:
         says = (
             "the tool loop that runs begins here without thinking, since the model answered so, or since a thought "
@@ -287,7 +256,7 @@ def thinking_missing(outlines: Outlines) -> Iterator[Violation]:
         yield make_violation(THINKING_MISSING, first.index, says)
 
 
-def _loop_start(outlines: list[Outline]) -> Outline | None:
+def _loop_start(outlines: Outlines) -> Outline | None:
     """Return the assistant's first message in the tool loop that runs at the end; None if none runs."""
     first: Outline | None = None
     place = len(outlines)

@@ -563,7 +563,7 @@ class OpenAIResponses(ChatFormat):
             answers = reply.get(seen.results[0]) if seen.results else None
             outlines.append(replace(seen, index=index, answers=answers))
             before = seen.role
-        return Outlines(outlines)
+        return outlines
 
     def _read_items(self, placed: Iterable[_Placed]) -> list[Draft]:
         out: list[Draft] = []
