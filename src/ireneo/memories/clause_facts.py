@@ -34,25 +34,13 @@ from ireneo.memories.earnest import (
     omits_subject,
     without_quotations,
 )
-from ireneo.memories.ended_values import (
-    DIET,
-    corrected_quotations,
-    corrected_values,
-    split_occupation,
-)
+from ireneo.memories.ended_values import DIET, corrected_quotations, corrected_values, split_occupation
 from ireneo.memories.endings import changed_things, ended_things
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.lasting import is_plan
 from ireneo.memories.persons import names_others_relative
-from ireneo.memories.quoting import (
-    ADDS,
-    NAMED,
-    SHORT,
-    SaidFact,
-    quotation,
-    without_remark,
-)
+from ireneo.memories.quoting import ADDS, NAMED, SHORT, SaidFact, quotation, without_remark
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slot_values import body_reacts, split_values, trim_value
 from ireneo.memories.wording import distinctive_words, unquoted_words

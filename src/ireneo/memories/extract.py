@@ -10,14 +10,8 @@ from msgspec.structs import replace
 
 from ireneo.language.words import language_of_sentence, standardise
 from ireneo.memories.clause_facts import ClauseReader
-from ireneo.memories.cues import (
-    has_cue,
-)
-from ireneo.memories.earnest import (
-    Statement,
-    clauses,
-    without_code_and_quotes,
-)
+from ireneo.memories.cues import has_cue
+from ireneo.memories.earnest import Statement, clauses, without_code_and_quotes
 from ireneo.memories.endings import may_end_something
 from ireneo.memories.lasting import announced_values
 from ireneo.memories.persons import Antecedents, names_by_relation

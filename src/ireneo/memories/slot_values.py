@@ -7,16 +7,9 @@ import re
 from ireneo.language.files import any_of, of_language, topic
 from ireneo.language.spoken import Facts, Predication
 from ireneo.language.topics import Connectives
-from ireneo.memories.cues import (
-    cues,
-    has_cue,
-)
-from ireneo.memories.earnest import (
-    Statement,
-)
-from ireneo.memories.quoting import (
-    begins_with_name,
-)
+from ireneo.memories.cues import cues, has_cue
+from ireneo.memories.earnest import Statement
+from ireneo.memories.quoting import begins_with_name
 from ireneo.patterns import lazy_re
 
 _LONGEST_VALUE = 80
