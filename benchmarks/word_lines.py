@@ -267,7 +267,7 @@ def rated(line: Line, rows: Sequence[Line]) -> Rows:
 
 async def vectors_of(words: Sequence[str]) -> dict[str, Rows]:
     """Where each word stands in the directions in which the words differ most; empty without the extra `local`."""
-    from ireneo.adapters.embed.opening import LocalEmbedder
+    from ireneo.adapters.embed.packages import LocalEmbedder
     from ireneo.errors import MissingExtra
 
     try:

@@ -11,7 +11,8 @@ import pytest
 
 from ireneo.adapters.embed import minilm
 from ireneo.adapters.embed import opening as local
-from ireneo.adapters.embed.opening import LocalEmbedder, open_embedder
+from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.embed.packages import LocalEmbedder
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector
 from ireneo.memories.nearest import Vectors

