@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import random
@@ -123,7 +124,8 @@ class Run:
         self._kill(first, numbers[0])
         second.join(STUCK_SECONDS)
         if second.is_alive():
-            self.ledger.fault("error", f"what is due was not written within {STUCK_SECONDS:.0f} seconds")
+            fault = f"what is due was not written within {STUCK_SECONDS:.0f} seconds: {self._said_by(numbers[1])}"
+            self.ledger.fault("error", fault)
             self._kill(second, numbers[1])
         else:
             self._look_at(second, numbers[1])
@@ -158,8 +160,11 @@ class Run:
         """Note whether a process that has ended by itself did so as it should."""
         if process.exitcode:
             self._tell(f"process {number} ended with {process.exitcode}")
-            said = (self.folder / f"{number}.err").read_text()[-600:]
-            self.ledger.fault("error", f"process {number} ended with {process.exitcode}: {said}")
+            self.ledger.fault("error", f"process {number} ended with {process.exitcode}: {self._said_by(number)}")
+
+    def _said_by(self, number: int) -> str:
+        """The last that a process said: of a fault, or of what it can't write yet."""
+        return (self.folder / f"{number}.err").read_text()[-600:]
 
     def _pause(self, operations: int) -> float:
         return self._chance.uniform(0.5 * operations, 1.5 * operations)
@@ -176,4 +181,6 @@ def _take_part(part: Part, finish: bool) -> None:
     """Be one of the processes; what it has to say of a fault goes into a file."""
     with (part.place / f"{part.number}.err").open("ab") as errors:
         os.dup2(errors.fileno(), 2)
+    if finish:
+        logging.basicConfig(level=logging.DEBUG)
     asyncio.run(take_part(part, finish=finish))
