@@ -48,14 +48,15 @@ from ireneo.log.calls import entered_text, quote_instructions
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
+from ireneo.memories.cues import relations
 from ireneo.memories.facts import attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, score_factor
 from ireneo.memories.lasting import is_only_old
+from ireneo.memories.mentions import names_in_text, names_meant, relations_in
 from ireneo.memories.ranking import Question, RecallHit, likeness
 from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot
 from ireneo.memories.scratchpad import check_task
-from ireneo.memories.senses import is_about_other_subject
 from ireneo.memories.serving import (
     COMMON,
     FAR,
@@ -70,6 +71,7 @@ from ireneo.memories.serving import (
     routine_words,
 )
 from ireneo.memories.signature import action_of, action_signature
+from ireneo.memories.wording import distinctive_words
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import IndexName, MemoryFilter
 from ireneo.ports.models import Embedder
@@ -305,6 +307,7 @@ def action_signatures(about_to: str) -> set[str]:
 MOST_MESSAGES, MOST_BESIDE = 5, 2
 """How many messages are quoted, and how many of them that share no word with the goal."""
 MOST_STANDING = 8
+KIN = sorted({*relations().values()})
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
@@ -314,6 +317,7 @@ THE_GOAL = 0.7
 LONGEST_QUOTED = 260
 """Characters of a quotation."""
 LEAST_DEVIATION = 0.03
+_UNQUOTED = {ord(mark): " " for mark in "“”„"}
 
 
 class GoalSimilarity(Struct, frozen=True, kw_only=True):
@@ -397,6 +401,7 @@ class BriefSearch:
         self, purpose: Purpose, near: GoalSimilarity | None, kinds: Collection[Kind]
     ) -> tuple[list[BriefCandidate], list[BriefLine]]:
         """The memories of some kinds that serve a goal, and the messages that say what no memory does."""
+        purpose.meet(self._people(purpose.text), [each.value for each in self._facts_of_user("name")])
         found = dict(self._in_slots(purpose))
         question = _question(purpose.search_terms())
         for kind in kinds:
@@ -418,21 +423,22 @@ class BriefSearch:
             self._quotations_for(purpose, question, near),
             key=lambda each: (-each.served.score, not each.served.limits, -each.when, each.hit.id),
         )
-        beside = [each for each in said if each.served.score < SHARED]
-        said = [each for each in said if each not in beside[MOST_BESIDE:]]
-        return best, self._without_known(said, [each.record for each in best])[:MOST_MESSAGES]
+        told = self._without_known(said, [each.record for each in best])
+        beside = [each for each in told if each.score < SHARED]
+        return best, [each for each in told if each not in beside[MOST_BESIDE:]][:MOST_MESSAGES]
 
     def _relevance_of(self, purpose: Purpose, record: Record, common: frozenset[str], far: bool) -> Relevance | None:
         names = (record.subject, record.attribute, record.value, record.name, record.task_type)
         more = " ".join(each for each in names if each.casefold() not in SPEAKERS and each not in record.text)
-        of_others = record.subject.casefold() not in SPEAKERS
+        of_others = record.subject.casefold() not in {*SPEAKERS, *purpose.people}
         if not of_others and record.attribute == "name":
             # A goal that names the user needs no line about the name.
             return None
         routine = self._routine_words(record)
         if routine and not (purpose.words.keys() - routine) & frozenset(terms(record.text)):
             return None
-        served = purpose.relevance(f"{record.text} {more}", common=common | routine, of_others=of_others, far=far)
+        said = record.text.translate(_UNQUOTED) if record.attribute else record.text
+        served = purpose.relevance(f"{said} {more}", common=common | routine, of_others=of_others, far=far)
         if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
             return Relevance(score=SERVES, why=f"the goal asks for it: {record.attribute}")
         return served
@@ -446,7 +452,7 @@ class BriefSearch:
                 continue
             told = earnest_sentences(hit.text)
             said = [
-                (purpose.relevance(each, common=common, of_others=is_about_other_subject(each), far=far), each)
+                (purpose.relevance(each, common=common, far=far, before=hit.text[: hit.text.find(each)]), each)
                 for each in told
             ]
             served = [(one, each) for one, each in said if one]
@@ -468,19 +474,37 @@ class BriefSearch:
             over = [one for one in learned if not KINDS[one.kind].holds(one, self.now)]
             # What only became old may still be so; it is told with its date.
             over = [one for one in over if not is_only_old(one)]
-            again = [frozenset(terms(one.text)) for one in learned if one in over or one.id in names]
+            again = [frozenset(terms(one.text)) for one in learned if one.id in names]
             left = [sentence for sentence in each.said if not any(_says_again(sentence, words) for words in again)]
+            for one in over:
+                # What ended a memory of several sentences may speak of one of them alone.
+                ended = [said for said in left if _says_again(said, frozenset(terms(one.text)))]
+                about = [
+                    said for said in ended if not distinctive_words(said).isdisjoint(distinctive_words(one.reason))
+                ]
+                left = [said for said in left if said not in (about or ended)]
             if left:
                 out.append(each.line(left, whole=not over))
         return out
 
+    def _people(self, text: str) -> list[str]:
+        """The names of the people whom a goal names, or calls by their relation to the user."""
+        known = [each for code in KIN for each in self._facts_of_user(code)]
+        named = [each.value for each in known if each.value[:1].isupper() and names_in_text(each.value, text)]
+        return [*named, *(name for phrase, _ in relations_in(text) for name in names_meant(phrase, known))]
+
     def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
         """The facts about the user in the slots that the goal asks for."""
         for attribute in sorted(purpose.slots - MANNER):
-            about = self.scope.tx.memories.of_key(self.scope.space, "semantic", slot("user", attribute))
-            for record in self.scope.visible(about):
-                if KINDS[record.kind].holds(record, self.now):
-                    yield record.id, (record, False)
+            for record in self._facts_of_user(attribute):
+                yield record.id, (record, False)
+
+    def _facts_of_user(self, attribute: str) -> Iterator[Record]:
+        for record in self.scope.visible(
+            self.scope.tx.memories.of_key(self.scope.space, "semantic", slot("user", attribute))
+        ):
+            if KINDS[record.kind].holds(record, self.now):
+                yield record
 
     def _citing(self, messages: Sequence[str]) -> Mapping[str, list[Record]]:
         found: dict[str, list[Record]] = {}

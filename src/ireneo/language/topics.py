@@ -421,6 +421,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     unreal: Patterns = BARE  # It is only imagined, or part of a story
     shared: Set = frozenset()  # The areas in which facts about people around the user matter
     limits: Set = frozenset()  # Words for what somebody must avoid, however far a goal is from it
+    not_eaten: Set = frozenset()  # What somebody may be allergic to, and isn't food
     alone: Set = frozenset()  # The areas to which a text belongs by one word
     limited: Set = frozenset()  # Those to which it does if it says what is to be avoided
     asked: Patterns = BARE  # At the beginning: the goal is a question

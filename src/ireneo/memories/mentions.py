@@ -434,6 +434,12 @@ def _corrects(sentence: str) -> bool:
     return denied is not None and "," in sentence[denied.end() :]
 
 
+def opens_with_name(text: str) -> bool:
+    """Whether a text begins with a word that may be somebody's name: "Pepper is ill"."""
+    found = _OPENS.match(text)
+    return found is not None and found[1].casefold() not in topic(Words).stop | topic(Names).none
+
+
 def same_roles(role: str) -> set[str]:
     """Other words for a relation, in any language, and for groups that include it."""
     return {word for words in topic(Persons).same.values() if role in words for word in words}
@@ -485,6 +491,14 @@ def _name_pattern(name: str) -> re.Pattern[str]:
 def names_in_text(name: str, text: str) -> bool:
     """Whether a name occurs in a text, in any case and with the ending of a possessive."""
     return _name_pattern(name).search(text) is not None
+
+
+def relations_in(text: str) -> Iterator[tuple[str, str]]:
+    """Each relation to the user that a text names, with the word for it."""
+    for found in _of_any_role().finditer(text):
+        role = next(each for each in found.groups() if each).casefold()
+        if role in relations() and _owner(found[0]) == "":
+            yield found[0], role
 
 
 def names_meant(subject: str, known: Sequence[Record]) -> list[str]:

@@ -16,8 +16,9 @@ from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, top
 from ireneo.language.times import month_numbers, weekday_numbers
 from ireneo.language.topics import Persons, Questions, Rulings, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
-from ireneo.memories.cues import relations
+from ireneo.memories.cues import clause_words, relations
 from ireneo.memories.earnest import is_joke, statements
+from ireneo.memories.mentions import opens_with_name
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.memories.wording import ends_of
 from ireneo.memories.worth import is_worth_keeping
@@ -63,10 +64,19 @@ _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
+_CLAUSES = lazy_re(lambda: rf"[,;:.!?] (?:{clause_words()} )?| {clause_words()} ")
+_OTHERS = topic(Persons).she | topic(Persons).he | topic(Persons).they
 _OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}}))", re.I)
 """The user and the next words: my address and phone number."""
+FOOD = "food"
+OPENING = (3, 4)
+"""Among how many first words of a clause its subject stands, and the same in German, where it may follow the verb."""
 LONGEST_SHORT = 3
 """The letters of the short name of a day or month: sun."""
+
+
+def _areas_told(read: Mapping[str, str]) -> set[str]:
+    return {area for word in read.values() for area in _areas_of_word(word, _areas_by_answer_word())}
 
 
 class Relevance(Struct, frozen=True, kw_only=True):
@@ -154,6 +164,13 @@ def _plain_words() -> frozenset[str]:
     return _SAYS.plain | {word for word in (*month_numbers(), *weekday_numbers()) if len(word) > LONGEST_SHORT}
 
 
+def _up_to_person(phrase: str) -> str:
+    """The words up to the first one for a person, to whom what follows belongs: "my daughter for her birthday"."""
+    words = phrase.split()
+    at = next((place for place, each in enumerate(words) if each.casefold() in topic(Persons).roles), len(words))
+    return " ".join(words[: at + 1])
+
+
 class Purpose:
     """The subject of a goal."""
 
@@ -169,9 +186,18 @@ class Purpose:
         english = language == "en" and not large and not common_words().isdisjoint(_WORD.findall(self.text.casefold()))
         asks = _areas_by_english_question_word() if english else _areas_by_question_word()
         self.areas = frozenset(area for word in read.values() for area in _areas_of_word(word, asks))
+        self.people = frozenset[str]()
+        """The names of people whom it calls by a relation."""
         self.names = frozenset[str]() if large else frozenset(word.casefold() for word in _NAME.findall(self.text))
         self.slots = self._slots_asked()
         """The attributes of the user that it asks for."""
+
+    def meet(self, names: Collection[str], user: Collection[str]) -> None:
+        """Take the names of people who are meant by a relation: "my sister" is Kerensa; and those of the user."""
+        self.names -= {word for name in user for word in _words_by_term(name).values()}
+        for name in names:
+            self.words |= {stem: word for stem, word in _words_by_term(name).items() if stem not in self.words}
+        self.people |= {word for name in names for word in _words_by_term(name).values()}
 
     def _slots_asked(self) -> frozenset[str]:
         """The attributes of the user that a question asks for, or that a goal names as the user's or from its areas."""
@@ -180,7 +206,7 @@ class Purpose:
         asker = (topic(Questions).asker | topic(Persons).speakers) - topic(Questions).answerer
         if senses and _SAYS.asked.match(self.text) and not asker.isdisjoint(words) and not names_another(self.text):
             return senses
-        own = frozenset(each for found in _OWN.finditer(self.text) for each in senses_asked(found[1]))
+        own = frozenset(each for found in _OWN.finditer(self.text) for each in senses_asked(_up_to_person(found[1])))
         always = {code for area in self.areas for code in _SAYS.fills.get(area, ())}
         return own | always | (senses & {code for area in self.areas for code in _SAYS.slots.get(area, ())})
 
@@ -191,37 +217,98 @@ class Purpose:
         return tuple({**beside, **dict.fromkeys(self.words, 1.0)}.items())
 
     def relevance(
-        self, text: str, *, common: Collection[str] = (), of_others: bool = False, far: bool = False
+        self, text: str, *, common: Collection[str] = (), of_others: bool = False, far: bool = False, before: str = ""
     ) -> Relevance | None:
         """How well a text serves the goal; None if it doesn't.
 
         `common` are terms of many texts; `of_others` says that it is about people whom the goal doesn't name;
-        `far` says that an embedder finds it far from the goal.
+        `far` says that an embedder finds it far from the goal; `before` is what was said before it.
         """
         read = _words_by_term(text)
         if not read:
             return None
         score = 0.0
         why: list[str] = []
+        said = list(sentences(before)) if _OTHERS.intersection(map(str.casefold, _WORD.findall(text)[:1])) else []
+        if said:
+            # "Tobias is forty. He's a luthier."
+            named = {
+                stem: word
+                for stem, word in _words_by_term(said[-1]).items()
+                if self._is_named(word, said[-1]) and not self._is_mentioned(word, said[-1])
+            }
+            text = f"{said[-1]} {text}" if named else text
+            read |= {stem: word for stem, word in named.items() if stem in self.words}
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
+        # Who is only mentioned in passing ("so I put Marek") tells little of them.
+        people = [word for word in shared if self._is_named(word, text)]
+        shared |= {word: self._is_mentioned(word, text) for word in people}
         if shared:
             # A common word, or the name of an area, is a weaker sign, unless the goal has no other word.
             weak = {word for word, is_common in shared.items() if is_common or self._names_area(word)}
             score += sum(COMMONLY if word in weak and len(shared) < len(self.words) else SHARED for word in shared)
             why.append(f"it speaks of {', '.join(list(shared)[:4])}")
         told = self._areas_of(read, _areas_by_answer_word())
-        if self.areas and shared.keys() <= self.names and not (told or self._areas_of(read, _areas_by_question_word())):
-            # About people whom the goal names, only facts that matter for the goal are wanted.
+        if told.get(FOOD) and not _SAYS.not_eaten.isdisjoint(read.values()):
+            # An allergy to wasps is nothing for a dinner.
+            told = {area: words for area, words in told.items() if area != FOOD}
+        if self.areas and len(people) == len(shared) and not told and _areas_told(read) == {FOOD}:
+            # What somebody can't eat says nothing of a present for them.
             return None
         if not shared:
             told = self._certain(told, text, read)
-        if told and not (of_others and (self.areas & _SAYS.shared).isdisjoint(told)):
+        others = (of_others or self._tells_of_others(text, before)) and not any(map(self._is_person, shared))
+        if told and not (others and (self._names_people() or (self.areas & _SAYS.shared).isdisjoint(told))):
             score += AREA + MORE * min(sum(told.values()) - 1, 2)
             why.append(f"it matters for {', '.join(sorted(told))}")
         # What somebody must not eat matters for a dinner, however far it is from its words.
         limits = bool(told) and any(map(_is_limit, read.values()))
         score -= APART if far and not limits else 0.0
         return Relevance(score=score, why="; ".join(why), limits=limits) if score >= SERVES else None
+
+    def _is_person(self, word: str) -> bool:
+        return word in topic(Persons).roles or word in relations() or word in self.people or word in self.names
+
+    def _names_people(self) -> bool:
+        """Whether it is about somebody whom it names or calls by a relation."""
+        return any(map(self._is_person, self.words.values()))
+
+    def _tells_of_others(self, text: str, before: str) -> bool:
+        """Whether all that a text says in the goal's areas is about others than its author."""
+        known, other, told = topic(Persons), False, list[bool]()
+        # A pronoun may be that of somebody whom the goal names.
+        pronouns = frozenset[str]() if self._names_people() else known.she | known.he
+        for part in (before, text):
+            told = []
+            for clause in _CLAUSES.split(part):
+                words = {word.casefold() for word in _WORD.findall(clause)}
+                if not words.isdisjoint(topic(Questions).oneself):
+                    other = False
+                elif opens_with_name(clause) or not words.isdisjoint(
+                    (pronouns | known.roles) - set(self.words.values())
+                ):
+                    other = True
+                if self._areas_of(_words_by_term(clause), _areas_by_answer_word()):
+                    told.append(other)
+        return bool(told) and all(told)
+
+    def _is_named(self, word: str, text: str) -> bool:
+        return self._is_person(word) or re.search(rf"[a-z,] {re.escape(word.capitalize())}\b", text) is not None
+
+    def _is_mentioned(self, word: str, text: str) -> bool:
+        """Whether somebody whom the goal names is in a text, and no clause begins with them."""
+        is_role = word in topic(Persons).roles or word in relations()
+        named, opening = False, OPENING[language_of_sentence(text) == "de"]
+        for clause in _CLAUSES.split(text):
+            said = [each.casefold() for each in _WORD.findall(clause)]
+            at = next((place for place, each in enumerate(said) if each.startswith(word)), -1)
+            if 0 <= at < opening and not (at and is_role and said[at - 1] in _OTHERS):
+                return False
+            if named and not _OTHERS.isdisjoint(said[:1]):
+                # "They want my mum as a contact, but she's in hospital."
+                return False
+            named = at >= 0
+        return True
 
     def _names_area(self, word: str) -> bool:
         return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
