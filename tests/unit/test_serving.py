@@ -330,3 +330,34 @@ async def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_tol
             await memory.remember(text, kind="semantic", subject="user", attribute=attribute, value=value)
         told = (await memory.brief(goal=goal)).lines
         assert [line.text.partition(" (")[0] for line in told] == answers
+
+
+@pytest.mark.parametrize(
+    ("goal", "names", "text", "serves"),
+    [
+        ("Find something for my sister", ("Odile",), "Odile carves spoons.", True),
+        ("Find something for my sister", ("Odile",), "The form asked for a name, so we put Odile.", False),
+        ("Find something for my sister", ("Odile",), "We met his sister on the pier.", False),
+        ("Was schenke ich meiner Schwester?", ("Odile",), "Heute schnitzt Odile Löffel.", True),
+        ("Cook for Odile", ("Odile",), "Ruben is vegan.", False),
+        ("Cook a supper", (), "Ruben is vegan.", True),
+        ("What do I tell the doctor?", (), "Ruben has asthma.", False),
+        ("What do I tell the doctor?", (), "I have asthma.", True),
+        ("Cook a supper", (), "I'm allergic to wasps.", False),
+        ("Find a present for Odile", ("Odile",), "Odile is vegan.", False),
+    ],
+)
+def test_a_goal_about_somebody_is_served_by_what_is_said_of_them(
+    goal: str, names: tuple[str, ...], text: str, *, serves: bool
+) -> None:
+    purpose = Purpose(goal)
+    purpose.meet(names, ())
+    assert bool(purpose.relevance(text)) is serves
+
+
+def test_what_goes_on_about_somebody_is_about_them() -> None:
+    purpose = Purpose("Find something for Odile")
+    purpose.meet(("Odile",), ())
+    assert purpose.relevance("She carves spoons.", before="Odile came by.")
+    assert not purpose.relevance("She carves spoons.", before="Ruben came by.")
+    assert not Purpose("What do I tell the doctor?").relevance("3.4 kilos.", before="Ruben has a baby.")

@@ -307,7 +307,6 @@ def action_signatures(about_to: str) -> set[str]:
 MOST_MESSAGES, MOST_BESIDE = 5, 2
 """How many messages are quoted, and how many of them that share no word with the goal."""
 MOST_STANDING = 8
-KIN = sorted({*relations().values()})
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
@@ -489,7 +488,7 @@ class BriefSearch:
 
     def _people(self, text: str) -> list[str]:
         """The names of the people whom a goal names, or calls by their relation to the user."""
-        known = [each for code in KIN for each in self._facts_of_user(code)]
+        known = [each for code in sorted({*relations().values()}) for each in self._facts_of_user(code)]
         named = [each.value for each in known if each.value[:1].isupper() and names_in_text(each.value, text)]
         return [*named, *(name for phrase, _ in relations_in(text) for name in names_meant(phrase, known))]
 

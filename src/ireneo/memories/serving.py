@@ -65,7 +65,6 @@ _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
 """A quotation is somebody else's text, such as one to be translated or sent."""
 _REQUEST = lazy_re(lambda: rf"(?:{any_of(_SAYS.requests)})\b(?!.*\b{any_of(_SAYS.persons)}\b)", re.I)
 _CLAUSES = lazy_re(lambda: rf"[,;:.!?] (?:{clause_words()} )?| {clause_words()} ")
-_OTHERS = topic(Persons).she | topic(Persons).he | topic(Persons).they
 _OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}}))", re.I)
 """The user and the next words: my address and phone number."""
 FOOD = "food"
@@ -73,6 +72,12 @@ OPENING = (3, 4)
 """Among how many first words of a clause its subject stands, and the same in German, where it may follow the verb."""
 LONGEST_SHORT = 3
 """The letters of the short name of a day or month: sun."""
+
+
+@cached_data
+def _third_persons() -> frozenset[str]:
+    known = topic(Persons)
+    return known.she | known.he | known.they
 
 
 def _areas_told(read: Mapping[str, str]) -> set[str]:
@@ -229,7 +234,8 @@ class Purpose:
             return None
         score = 0.0
         why: list[str] = []
-        said = list(sentences(before)) if _OTHERS.intersection(map(str.casefold, _WORD.findall(text)[:1])) else []
+        goes_on = not _third_persons().isdisjoint(map(str.casefold, _WORD.findall(text)[:1]))
+        said = list(sentences(before)) if goes_on else []
         if said:
             # "Tobias is forty. He's a luthier."
             named = {
@@ -302,9 +308,9 @@ class Purpose:
         for clause in _CLAUSES.split(text):
             said = [each.casefold() for each in _WORD.findall(clause)]
             at = next((place for place, each in enumerate(said) if each.startswith(word)), -1)
-            if 0 <= at < opening and not (at and is_role and said[at - 1] in _OTHERS):
+            if 0 <= at < opening and not (at and is_role and said[at - 1] in _third_persons()):
                 return False
-            if named and not _OTHERS.isdisjoint(said[:1]):
+            if named and not _third_persons().isdisjoint(said[:1]):
                 # "They want my mum as a contact, but she's in hospital."
                 return False
             named = at >= 0
