@@ -14,7 +14,7 @@ from ireneo import Draft, Memory
 from ireneo.log.message import Call, Result, Text
 from ireneo.memories.brief import BriefLine
 from ireneo.memories.intake import MemoryDetails
-from ireneo.memories.serving import Purpose, informative_sentences, is_standing_rule
+from ireneo.memories.serving import Purpose, informative_sentences, is_standing_rule, matters_for
 
 FACTS: tuple[tuple[str, MemoryDetails], ...] = (
     ("The user is allergic to hazelnuts.", {"subject": "user", "attribute": "allergy"}),
@@ -361,3 +361,30 @@ def test_what_goes_on_about_somebody_is_about_them() -> None:
     assert purpose.relevance("She carves spoons.", before="Odile came by.")
     assert not purpose.relevance("She carves spoons.", before="Ruben came by.")
     assert not Purpose("What do I tell the doctor?").relevance("3.4 kilos.", before="Ruben has a baby.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "goal", "matters"),
+    [
+        ("No exclamation marks when you write a letter for me.", "Draft a letter to the harbour master", True),
+        ("No exclamation marks when you write a letter for me.", "How do I bake bread?", False),
+        ("One option when I ask for something.", "How do I bake bread?", True),
+        ("One option when I ask for something.", "Draft a letter to the harbour master", False),
+        ("Never use emojis.", "Draft a letter to the harbour master", True),
+        ("Never use emojis.", "How do I bake bread?", True),
+        ("Keine Tabellen, bitte.", "Schreib dem Hafenmeister einen Brief", False),
+        ("Keine Tabellen, bitte.", "", True),
+    ],
+)
+def test_a_rule_about_texts_or_answers_is_told_where_there_is_one(rule: str, goal: str, *, matters: bool) -> None:
+    assert matters_for(rule, goal) is matters
+
+
+async def test_what_is_said_next_of_somebody_whom_the_goal_names_is_quoted() -> None:
+    async with opened() as (_, memory):
+        _, second, third = await say(
+            memory, "My mother lives in Porthollow now.", "She can't climb stairs any more.", "I like rain."
+        )
+        brief = await memory.brief(goal="Find a hotel for mum")
+        assert second in {line.id for line in brief.lines}
+        assert third not in {line.id for line in brief.lines}

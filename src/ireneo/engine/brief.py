@@ -46,7 +46,7 @@ from ireneo.lessons.run import Observation, Trigger, is_ruling
 from ireneo.lessons.told_failures import remarks
 from ireneo.log.calls import entered_text, quote_instructions
 from ireneo.log.message import MessageId
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
 from ireneo.memories.cues import relations
 from ireneo.memories.facts import attribute_of
@@ -67,7 +67,10 @@ from ireneo.memories.serving import (
     Purpose,
     Relevance,
     earnest_sentences,
+    goes_on_about,
+    informative_sentences,
     is_standing_rule,
+    matters_for,
     routine_words,
 )
 from ireneo.memories.signature import action_of, action_signature
@@ -196,7 +199,7 @@ async def brief(
         told = [f" {' '.join(_WORDS.findall(each.text.lower()))} " for each in lessons]
         found = [each for each in found if not _is_in_lessons(each.record.text, told)]
         said = [each for each in said if not _is_in_lessons(each.text, told)]
-        return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(), said)
+        return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(cue.goal), said)
 
     made = await resources.store.read(compose)
     shown = [line.id for line in made.lines if line.kind != "message"]
@@ -307,6 +310,8 @@ def action_signatures(about_to: str) -> set[str]:
 MOST_MESSAGES, MOST_BESIDE = 5, 2
 """How many messages are quoted, and how many of them that share no word with the goal."""
 MOST_STANDING = 8
+GOES_ON = 4
+"""How many messages after one about somebody a pronoun may still mean them."""
 MANNER = frozenset({"manner", "called"})
 """Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
@@ -386,11 +391,13 @@ class BriefSearch:
         """The memories of the space that match a filter, visible or not."""
         return self.scope.tx.memories.list(self.scope.space, wanted, limit)
 
-    def answer_rules(self) -> list[BriefLine]:
-        """How the user wants to be answered."""
+    def answer_rules(self, goal: str) -> list[BriefLine]:
+        """How the user wants to be answered, as far as that matters for a goal: in texts to send, or in answers."""
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
-        rules = [each for each, _ in self._memories(question, None) if _is_answer_rule(each)]
+        rules = [
+            each for each, _ in self._memories(question, None) if _is_answer_rule(each) and matters_for(each.text, goal)
+        ]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         return [
             BriefLine(id=each.id, kind=each.kind, text=line_of(each, self.now), score=1.0, why=why) for each in rules
@@ -446,12 +453,17 @@ class BriefSearch:
         """The messages that serve a goal."""
         own = frozenset(terms(purpose.text))
         common = self._common_words(purpose, "messages")
-        for hit, far in self._messages(question, near):
-            if likeness(own, frozenset(terms(hit.text))) >= THE_GOAL:
-                continue
-            told = earnest_sentences(hit.text)
+        found = {
+            hit.id: (hit, far)
+            for hit, far in self._messages(question, near)
+            if likeness(own, frozenset(terms(hit.text))) < THE_GOAL
+        }
+        following = {each.id: (each, text) for hit, _ in found.values() for each, text in self._going_on(hit, purpose)}
+        for hit, far in ({each.id: (each, False) for each, _ in following.values()} | found).values():
+            before = following[hit.id][1] if hit.id in following else ""
+            told = informative_sentences(hit.text) if before else earnest_sentences(hit.text)
             said = [
-                (purpose.relevance(each, common=common, far=far, before=hit.text[: hit.text.find(each)]), each)
+                (purpose.relevance(each, common=common, far=far, before=before + hit.text[: hit.text.find(each)]), each)
                 for each in told
             ]
             served = [(one, each) for one, each in said if one]
@@ -462,6 +474,20 @@ class BriefSearch:
             if served:
                 best = max(served, key=lambda each: each[0].score)[0]
                 yield Quotation(hit=hit, served=best, said=[each for _, each in served])
+
+    def _going_on(self, hit: RecallHit, purpose: Purpose) -> Iterator[tuple[RecallHit, str]]:
+        """What users said right after a message about somebody whom the goal names: "She comes on Friday"."""
+        if not purpose.is_about(hit.text):
+            return
+        key = SessionKey(self.scope.space, hit.session)
+        head = self.scope.tx.sessions.branches(key).get(MAIN)
+        for message in self.scope.tx.log.find(key, [hit.id]):
+            first = message.position
+            path = self.scope.tx.log.path(key, head.id, first, first + GOES_ON) if head else ()
+            for each in path[1:] if path and path[0].id == message.id else ():
+                if each.role == "user" and goes_on_about(each.text):
+                    told = RecallHit(id=each.id, kind="message", text=each.text, score=0.0, at=each.draft.at)
+                    yield replace(told, session=hit.session, role="user"), f"{hit.text} "
 
     def _without_known(self, found: Sequence[Quotation], shown: Collection[Record]) -> list[BriefLine]:
         """Drop sentences from quotations that a shown memory says, or that are no longer true."""

@@ -206,8 +206,7 @@ def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     if len(called) > 1:
         raise BadInput(f"{subject!r} may be {' or '.join(sorted(called))}: give the name.")
     meant = called[0] if called else subject
-    subjects = {folded(subject), folded(meant)}
-    known = [each for each in records if folded(each.subject) in subjects]
+    known = [each for name in {subject, meant} for each in tx.memories.list(space, MemoryFilter(subject=name))]
     name = None if folded(meant) in topic(Persons).speakers else SubjectName(meant)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     infos = tx.sessions.list(space)

@@ -414,6 +414,8 @@ class Serving(Topic, frozen=True, kw_only=True):
     plain: Set = frozenset()  # Words of any goal that say nothing about its subject
     routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
     standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
+    of_texts: Patterns = BARE  # A goal or a rule about texts to be sent or published
+    of_answers: Patterns = BARE  # A rule about answers
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()

@@ -18,7 +18,7 @@ from ireneo.language.topics import Persons, Questions, Rulings, Serving, Words
 from ireneo.language.words import common_words, language_of_sentence, sentences, terms, writes_nouns_large
 from ireneo.memories.cues import clause_words, relations
 from ireneo.memories.earnest import is_joke, statements
-from ireneo.memories.mentions import opens_with_name
+from ireneo.memories.mentions import opens_with_name, same_roles
 from ireneo.memories.senses import names_another, senses_asked
 from ireneo.memories.wording import ends_of
 from ireneo.memories.worth import is_worth_keeping
@@ -142,6 +142,17 @@ def is_standing_rule(text: str) -> bool:
     return _SAYS.standing.search(text) is not None
 
 
+def matters_for(rule: str, goal: str) -> bool:
+    """Whether a rule for answers matters for a goal: some are about texts to be sent, others about answers."""
+    about = {kind for kind, pattern in (("text", _SAYS.of_texts), ("answer", _SAYS.of_answers)) if pattern.search(rule)}
+    return not goal.strip() or about != {"answer" if _SAYS.of_texts.search(goal) else "text"}
+
+
+def goes_on_about(text: str) -> bool:
+    """Whether a text begins with a pronoun for somebody."""
+    return not _third_persons().isdisjoint(map(str.casefold, _WORD.findall(text)[:1]))
+
+
 def informative_sentences(text: str) -> list[str]:
     """The sentences of a message that state something: no questions, requests or imagined events."""
     return [
@@ -200,7 +211,10 @@ class Purpose:
     def meet(self, names: Collection[str], user: Collection[str]) -> None:
         """Take the names of people who are meant by a relation: "my sister" is Kerensa; and those of the user."""
         self.names -= {word for name in user for word in _words_by_term(name).values()}
-        for name in names:
+        known = topic(Persons).roles
+        # "Mama" is called "meine Mutter" as well.
+        roles = {other for word in self.words.values() if word in known for other in same_roles(word) & known}
+        for name in (*names, *roles):
             self.words |= {stem: word for stem, word in _words_by_term(name).items() if stem not in self.words}
         self.people |= {word for name in names for word in _words_by_term(name).values()}
 
@@ -234,17 +248,10 @@ class Purpose:
             return None
         score = 0.0
         why: list[str] = []
-        goes_on = not _third_persons().isdisjoint(map(str.casefold, _WORD.findall(text)[:1]))
-        said = list(sentences(before)) if goes_on else []
-        if said:
+        if goes_on_about(text) and (said := next(filter(self.is_about, list(sentences(before))[::-1]), "")):
             # "Tobias is forty. He's a luthier."
-            named = {
-                stem: word
-                for stem, word in _words_by_term(said[-1]).items()
-                if self._is_named(word, said[-1]) and not self._is_mentioned(word, said[-1])
-            }
-            text = f"{said[-1]} {text}" if named else text
-            read |= {stem: word for stem, word in named.items() if stem in self.words}
+            read |= {stem: word for stem, word in _words_by_term(said).items() if stem in self.words}
+            text = f"{said} {text}"
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
         # Who is only mentioned in passing ("so I put Marek") tells little of them.
         people = [word for word in shared if self._is_named(word, text)]
@@ -283,7 +290,7 @@ class Purpose:
         """Whether all that a text says in the goal's areas is about others than its author."""
         known, other, told = topic(Persons), False, list[bool]()
         # A pronoun may be that of somebody whom the goal names.
-        pronouns = frozenset[str]() if self._names_people() else known.she | known.he
+        pronouns = frozenset[str]() if self.is_about(f"{before} {text}") else known.she | known.he
         for part in (before, text):
             told = []
             for clause in _CLAUSES.split(part):
@@ -297,6 +304,11 @@ class Purpose:
                 if self._areas_of(_words_by_term(clause), _areas_by_answer_word()):
                     told.append(other)
         return bool(told) and all(told)
+
+    def is_about(self, text: str) -> bool:
+        """Whether a text is about somebody whom the goal names."""
+        words = (word for stem, word in _words_by_term(text).items() if stem in self.words)
+        return any(self._is_named(word, text) and not self._is_mentioned(word, text) for word in words)
 
     def _is_named(self, word: str, text: str) -> bool:
         return self._is_person(word) or re.search(rf"[a-z,] {re.escape(word.capitalize())}\b", text) is not None
