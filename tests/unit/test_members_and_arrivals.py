@@ -237,7 +237,11 @@ def test_an_apology_with_another_thing_puts_no_figure_right(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["Wenn ich im Lotto gewinn, mach ich eh ein Café auf.", "Keys in August if the solicitor ever answers his phone."],
+    [
+        "Wenn ich im Lotto gewinn, mach ich eh ein Café auf.",
+        "Keys in August if the solicitor ever answers his phone.",
+        "Sommerfest, Einladung, sachlich, zehn Zeilen höchstens.",
+    ],
 )
 def test_what_is_no_wish_for_answers(tmp_path: Path, text: str) -> None:
     assert not values(told(tmp_path, (0, text)), "manner")
