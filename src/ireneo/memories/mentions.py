@@ -49,7 +49,7 @@ _WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LARGE = rf"({CAPITAL}[\w'’-]{{1,40}})"
 _DEFINED = lazy_re(lambda: rf"(?<!\w)(?i:{any_of((*topic(Persons).definite, *topic(Persons).owned))}) ((?:\w+ )?\w+)")
 _NAME_BEHIND = lazy_re(lambda: rf",? (?:{any_of(topic(Persons).called)} )*({CAPITAL}[\w’'-]{{2,}})")
-_NAME_BEFORE = lazy_re(lambda: rf"({CAPITAL}[\w’'-]{{2,}})(?: ?{any_of(topic(Persons).called)})+ $")
+_NAME_BEFORE = lazy_re(lambda: rf"(?<![\w’'-])({CAPITAL}[\w’'-]{{2,}})(?: ?{any_of(topic(Persons).called)})+ $")
 
 
 @cached_data
@@ -66,7 +66,7 @@ _NAMED_BY_ROLE = lazy_re(
 _PLACE = lazy_re(lambda: rf"\b{any_of(topic(Persons).before_places)} {_LARGE}")
 _OPENS = lazy_re(lambda: rf"{_LARGE} {any_of(topic(Persons).does)}\b")
 _CALLED_SO = lazy_re(lambda: rf"\b(?i:{any_of(topic(Persons).named)}){_LARGE}")
-_GENITIVE = lazy_re(rf"({CAPITAL}[\w-]+)s $")
+_GENITIVE = lazy_re(rf"(?<![\w-])({CAPITAL}[\w-]+)s $")
 _TITLED = lazy_re(lambda: rf"\b({any_of(map(str.capitalize, topic(Names).titles))})\.? {_LARGE}")
 _KNOWN = lazy_re(lambda: rf"{any_of((*topic(Persons).definite, *topic(Persons).ours))} ", re.I)
 """Before a noun for somebody whom everybody in the talk knows."""
