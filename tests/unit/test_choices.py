@@ -193,13 +193,3 @@ def test_an_answer_that_begins_like_a_list_chooses(answer: str) -> None:
 def test_several_answers_in_a_list_choose_nothing() -> None:
     assert "The user chose" not in told("1. yes, as it is 2. no, the months stay")
     assert "The user chose" not in told("1. the lint fails", "I did this:\n\n1. Split the ledger\n2. Ran the lint")
-
-
-ADVICE = "My recommendation is option 3 as long as nobody reads the old months."
-
-
-@pytest.mark.parametrize(("answer", "marked"), [("2", True), ("let's do 3", False), ("why is it slow?", False)])
-def test_what_was_recommended_and_not_chosen_is_marked(answer: str, marked: bool) -> None:
-    blocks = told(answer, OFFER.replace("I lean towards the second.", ADVICE))
-    assert f"{ADVICE}{' (not taken)' if marked else ''}" in blocks.splitlines() or f"- {ADVICE}" in blocks
-    assert (f"{ADVICE} (not taken)" in blocks) == marked

@@ -10,7 +10,7 @@ from ireneo.log.message import Draft
 from ireneo.summaries.state import shown_state, state_lines
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line
-from ireneo.summaries.tell_work import write_goal_rollup, write_leaf
+from ireneo.summaries.tell_work import write_goal_batch, write_leaf
 from ireneo.summaries.work import WORK, summary_of
 
 FILE = "src/tide.py"
@@ -23,7 +23,7 @@ def lines(*drafts: list[Draft]) -> list[Line]:
     messages = material([draft for each in drafts for draft in each]).messages
     parts = [messages[:-2], messages[-2:]]
     blocks = [summary_of("goal", 1, part, write_leaf(part, ends_turn=False), "offline") for part in parts]
-    rolled = write_goal_rollup(blocks)
+    rolled = write_goal_batch(blocks)
     return [line for section in rolled if section.name in WORK.sections("goal") for line in section.lines]
 
 

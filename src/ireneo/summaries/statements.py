@@ -411,11 +411,6 @@ def is_proposal(said: str) -> bool:
     return is_intent(said) or has_cue(said, "decision")
 
 
-def option_names(said: str) -> frozenset[str]:
-    """The numbers or letters of the options that a sentence names, such as "Option 2"."""
-    return frozenset(found[0][-1].upper() for found in _SAYS.numbered.finditer(said))
-
-
 def gives_reason(said: str) -> bool:
     """Whether a sentence gives a reason or a consequence."""
     return has_cue(said, "reason")

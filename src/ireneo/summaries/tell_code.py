@@ -89,8 +89,8 @@ def _changed_lines(done: Sequence[Step]) -> Iterator[Line]:
 
 KEPT_GONE, ANEW = 0.15, 0.2
 REPLACED, REPLACED_MARK, ANEW_MARK = 0.7, " (changed later)", " (its file was written anew later)"
-NO_LONGER_MARK, TAKEN_BACK_MARK, NOT_TAKEN_MARK = " (no longer in the file)", " (taken back later)", " (not taken)"
-MARKS = (REPLACED_MARK, ANEW_MARK, NO_LONGER_MARK, TAKEN_BACK_MARK, NOT_TAKEN_MARK)
+NO_LONGER_MARK, TAKEN_BACK_MARK = " (no longer in the file)", " (taken back later)"
+MARKS = (REPLACED_MARK, ANEW_MARK, NO_LONGER_MARK, TAKEN_BACK_MARK)
 REPLACED_SHARE = 0.15
 """The share of a passage that later changes must have taken out for it to be marked."""
 LEAST_GONE, MOST_GONE = 8, 120

@@ -42,9 +42,7 @@ from ireneo.summaries.statements import (
     FEWEST_WORDS,
     WIDTH,
     defined_name,
-    has_cue,
     is_request,
-    option_names,
     prose,
     prose_worth,
     takes_back,
@@ -63,9 +61,6 @@ from ireneo.summaries.steps import (
 )
 from ireneo.summaries.summary import ABOUT, ANSWERS, QUOTED, REPLACED_CODE, Line, Section, SectionName, Summary
 from ireneo.summaries.tell_code import (
-    MARKS,
-    NOT_TAKEN_MARK,
-    REPLACED,
     TAKEN_BACK,
     RemovedCode,
     brought_text,
@@ -521,7 +516,7 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 
 
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
-    """Write the sections of a goal batch of complete turns: user messages, and the summaries of their work."""
+    """Write the sections of a goal batch: user messages and the summaries of their work, or batches below it."""
     work = [part for part in parts if isinstance(part, Summary)]
     messages = messages_without_recalled(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
@@ -556,22 +551,9 @@ def _settle_choices(kept: dict[SectionName, list[Line]], parts: Sequence[Summary
     kept["strategy"] = _by_position([*told, *choices.values()])
     sources = {line.sources[0] for line in choices.values()}
     settled = {place: line for place, line in offers.items() if line.sources[0] in sources}
-    taken = {line.sources[0]: frozenset(_TAKEN.findall(line.text)) for line in choices.values()}
     kept["discoveries"] = [
-        _mark_not_taken(line, taken.get(line.sources[0], frozenset()))
-        for line in kept.get("discoveries", ())
-        if not _is_option_of(settled.get(line.position), line)
+        line for line in kept.get("discoveries", ()) if not _is_option_of(settled.get(line.position), line)
     ]
-
-
-_TAKEN = lazy_re(r"(?:The user chose |; )([1-9A-F]): ")
-
-
-def _mark_not_taken(line: Line, taken: frozenset[str]) -> Line:
-    """A recommendation, marked if the user chose other options of the list."""
-    named = option_names(line.text) if taken else frozenset()
-    passed = named and named.isdisjoint(taken) and has_cue(line.text, "decision") and not line.text.endswith(MARKS)
-    return replace(line, text=f"{line.text}{NOT_TAKEN_MARK}", weight=line.weight * REPLACED) if passed else line
 
 
 def _is_option_of(offer: Line | None, line: Line) -> bool:
@@ -596,15 +578,6 @@ def _user_message_lines(parts: Sequence[Summary | Message], message: Message) ->
     if not question or len(list(KEPT.finditer(question))) > 1:
         return lines
     return [replace(lines[0], subject=clip(question, LONGEST_OPTION), verbs=ANSWERED_ASKED)]
-
-
-def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
-    """Write the sections of a batch of adjacent goal batches."""
-    kept = _lines_by_section(children)
-    _settle_choices(kept, children)
-    kept["constraints"] = valid_pins(_lines_of(children, "constraints"), kept.get("lifted", []))
-    kept["status"] = _lines_of(children[-1:], "status")
-    return _sections(kept)
 
 
 def _lines_by_section(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:

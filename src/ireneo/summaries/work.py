@@ -38,7 +38,7 @@ from ireneo.summaries.summary import (
     SummaryLevel,
     anchor,
 )
-from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
+from ireneo.summaries.tell_work import write_goal_batch, write_leaf, write_turn_rollup
 
 RowItem: TypeAlias = Summary | Message
 _LOOKING: frozenset[ActionKind] = frozenset({"read", "search", "fetch"})
@@ -130,10 +130,9 @@ class WorkStrategy:
 
     def roll_up(self, parts: Sequence[RowItem], *, turns: bool = False) -> Sequence[Section]:
         """Merge the lines about one subject; nothing is reworded."""
-        if turns:
-            return write_goal_batch(parts)
         children = [part for part in parts if isinstance(part, Summary)]
-        return write_goal_rollup(children) if children[0].level == "goal" else write_turn_rollup(children)
+        batches = turns or children[0].level == "goal"
+        return write_goal_batch(parts) if batches else write_turn_rollup(children)
 
     def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
         """The sections of a block, in order."""
