@@ -169,3 +169,14 @@ async def test_what_is_not_there_can_t_be_taken() -> None:
         with pytest.raises(NotFound):
             await memory.forget(subject="Perpetua", also=["m_nowhere"])
         assert ERASED not in [message.text for message in await (await memory.session("watch")).messages()]
+
+
+async def test_a_relation_names_whoever_it_is_in_histories_and_lists() -> None:
+    async with living() as (memory, _):
+        await memory.remember(
+            "The user's sister is called Ottilie.", subject="user", attribute="sibling", value="Ottilie"
+        )
+        await memory.remember("Ottilie lives in Hove.", subject="Ottilie", attribute="home", value="Hove")
+        assert [each.record.value for each in await memory.history("my sister")] == ["Hove"]
+        assert [each.value for each in await memory.memories(subject="my sister")] == ["Hove"]
+        assert await memory.history("my brother") == []

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.forget import forget
 from ireneo.engine.lessons import review
-from ireneo.engine.named import USES_KEPT, memory_named
+from ireneo.engine.named import USES_KEPT, memory_named, subject_meant
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import (
@@ -65,6 +65,7 @@ MOST_SOURCES = 32
 """How many messages a new wording cites; it is erased when these are."""
 STATES: tuple[State, ...] = get_args(State)
 ListedState: TypeAlias = State | Literal["archived", "any"]
+HINT = "`update` rewords the one that is to stay, and `delete` or `dispute` takes out the other."
 _STANDING: tuple[State, ...] = ("active", "disputed")
 _TOLD: frozenset[Kind] = frozenset({"episodic", "semantic"})
 """The kinds of which one may say what the other says."""
@@ -125,7 +126,7 @@ def list_memories(tx: Transaction, space: str, asked: ListQuery, after: str = ""
     opened = open_projects(tx, space, limits.project)
     wanted = MemoryFilter(
         kind=asked.kind,
-        subject=asked.subject,
+        subject=asked.subject and subject_meant(tx, space, asked.subject),
         projects=None if opened is None else tuple(sorted(opened)),
         after=_parse_cursor(after) if after else None,
     )
@@ -312,7 +313,7 @@ async def merge(
         stays, *others = sorted(_all_changeable(tx, space, ids, origin), key=lambda each: not KINDS[each.kind].lasts)
         for each in others:
             if why := _reason_against_merging(stays, each):
-                raise BadInput(f"{short(stays.id)} and {short(each.id)} can't be one memory: {why}.")
+                raise BadInput(f"{short(stays.id)} and {short(each.id)} can't be one memory: {why}. {HINT}")
         return _merge_records(tx, space, stays, others, now, origin)
 
     record = await resources.store.write(settle)

@@ -10,7 +10,9 @@ from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MemoryNotFound, SummaryNotFound
 from ireneo.log.message import SHORT, Message, MessageId
 from ireneo.log.tree import SessionKey
+from ireneo.memories.mentions import names_meant
 from ireneo.memories.record import MemoryId, Record
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary, SummaryId
 
@@ -55,6 +57,13 @@ def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
     """Return the memory with that id or abbreviated id, if there is one. Raises BadInput as `only_match` does."""
     found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
+
+
+def subject_meant(tx: Transaction, space: str, subject: str) -> str:
+    """The name of whoever a relation to the user means, "my sister", if memories know one; else `subject`."""
+    told = tx.memories.list(space, MemoryFilter(kind="semantic", subject="user")) if " " in subject.strip() else ()
+    called = names_meant(subject, [each for each in told if each.state == "active"])
+    return called[0] if len(called) == 1 else subject
 
 
 def memories_of_ids(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:

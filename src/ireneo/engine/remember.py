@@ -15,7 +15,7 @@ from typing import Unpack
 
 from msgspec.structs import replace
 
-from ireneo.engine.named import memories_of_ids, record_use
+from ireneo.engine.named import memories_of_ids, record_use, subject_meant
 from ireneo.engine.provenance import check_sources, find_echoed, update_staleness
 from ireneo.engine.reading import KnownMemories, Utterance, drafts_of, own_draft, read_by_model, visible_records
 from ireneo.engine.resources import Resources
@@ -543,10 +543,12 @@ def history(
         raise BadInput("The subject is empty; say whose history is wanted.")
     for name, moment in (("at", at), ("believed_at", believed_at)):
         check_time(name, moment)
+    meant = dict.fromkeys((subject, subject_meant(tx, space, subject)))
     if attribute:
-        records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
+        records = [each for name in meant for each in tx.memories.of_key(space, "semantic", slot(name, attribute))]
     else:
-        records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
+        found = (tx.memories.list(space, MemoryFilter(kind="semantic", subject=name)) for name in meant)
+        records = [each for part in found for each in part]
     if project is not None or not undone:
         records = Scope(tx, space, ScopeLimits(project=project, undone=undone)).with_visible_evidence(records)
     by_key: dict[str, list[Record]] = {}
