@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import times
 
 from ireneo.log.message import MessageId
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadKind, thread_id
-from ireneo.summaries.threads import KIND_SHARE, PAIR_SHARE, follow, join, keep_within
+from ireneo.summaries.threads import follow, join, keep_within
 
 KINDS: tuple[ThreadKind, ...] = ("promise", "debt", "secret", "wound", "question")
 PEOPLE = ("", "Vera", "Tom", "Anselm")
@@ -100,20 +97,6 @@ def test_the_same_threads_give_way_each_time(story: tuple[list[Thread], list[Thr
     assert follow(before, stretches[0], cap) == follow(before, stretches[0], cap)
     kept, _ = keep_within(before, cap)
     assert keep_within(kept, cap) == (kept, 0)
-
-
-@pytest.mark.parametrize("cap", [8, 40])
-def test_no_kind_and_no_pair_of_people_takes_all_the_room(cap: int) -> None:
-    quarrel = [thread(n, "debt", "Vera", "Tom", 5.0) for n in range(3 * cap)]
-    others = [thread(n, kind, "", "", 0.1) for n, kind in enumerate(KINDS * cap, 3 * cap)]
-    kept, lost = keep_within([*quarrel, *others], cap)
-    kinds = Counter(each.kind for each in kept)
-    assert len(kept) == cap
-    assert lost == 3 * cap + len(others) - cap
-    assert sum(each.who == "Vera" for each in kept) == int(cap * PAIR_SHARE)
-    assert max(kinds.values()) <= int(cap * KIND_SHARE)
-    # Where nobody else wants the room, they may have it.
-    assert len(keep_within(quarrel, cap)[0]) == cap
 
 
 def test_a_debt_outlasts_a_question_and_a_young_thread_an_old_one() -> None:

@@ -170,3 +170,17 @@ async def test_what_became_of_a_secret_is_told_to_nobody_who_never_knew_it() -> 
         assert "She has the mare. (It was: Tom owes Vera a horse.)" in await seen(session, "Tom")
         assert "The bridge went up in the night. (It was: Vera has mined the bridge.)" in await seen(session, "Holm")
         assert secret.text not in [each.text for each in await session.threads(viewpoint="Tom", resolved=True)]
+
+
+async def test_the_reason_of_a_dispute_is_told_to_nobody_whose_memory_was_not_meant() -> None:
+    async with ireneo.open(":memory:", preset="story") as memory:
+        session = await memory.session("gate")
+        said = [
+            says(("Vera", "Tom")[day % 2], f"On day {day} we betrayed the keeper of gate {day}.") for day in range(400)
+        ]
+        await session.append(said)
+        made = await session.context(900)
+        block = next(row for row in made.view if row.what == "summary")
+        await session.dispute(block.id, "Vera mined the bridge, and Tom must not know.")
+        assert "mined the bridge" in str((await session.context(900, to="openai")).messages)
+        assert "mined the bridge" not in await seen(session, "Tom")

@@ -274,29 +274,12 @@ def test_a_text_that_is_too_long_is_cut_behind_a_sentence() -> None:
     assert story_text(twice(f"{rated} {last}").text).endswith("Holm loaded the pistol for the harbour master.")
 
 
-def test_what_was_known_before_is_not_told_again() -> None:
-    known = "Vera Lund had rowed across the flooded marshes carrying letters for drowned fishermen."
-    messages = logged([*(message.draft for message in STORY), say("Tam", "The marshes, the letters, the fishermen!")])
-    job = replace(JOB, messages=messages, before=record(STORY[:2], text=known))
-    written = twice(f"{TEXT} Vera rowed across the flooded marshes with letters for drowned fishermen.", job)
-    assert story_text(written.text) == TEXT
-    assert any("known before" in fault for fault in written.faults)
-
-
 def test_a_passage_may_be_a_way_through_a_house() -> None:
     messages = logged([*(message.draft for message in STORY), say("Narrator", "Tam stood at the end of the passage.")])
     job = replace(JOB, messages=messages)
     kept = "Tam waited at the corner of the passage."
     assert story_text(wrote({**GOOD, "text": f"{TEXT} {kept}"}, job=job)[0].text) == f"{TEXT} {kept}"
     assert story_text(twice(f"{TEXT} Tam matters in this passage.", job).text) == TEXT
-
-
-def test_a_short_sentence_may_share_its_words_with_what_was_known() -> None:
-    known = "Vera Lund planned to open the door of the lighthouse for Holm, and told Holm of the door."
-    job = replace(JOB, before=record(STORY[:2], text=known))
-    sentence = "Vera Lund opened the door for Holm."
-    written, model = wrote({**GOOD, "text": f"{TEXT} {sentence}"}, job=job)
-    assert (len(model.prompts), story_text(written.text)) == (1, f"{TEXT} {sentence}")
 
 
 def test_the_memory_of_a_character_is_told_by_her_and_has_what_she_heard() -> None:

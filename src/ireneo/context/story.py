@@ -139,9 +139,6 @@ LEAST_BLOCK = 240
 """The least tokens of a useful block: few large blocks are better than many empty ones."""
 BLOCKS_SHARE = 0.75
 """The share for blocks in what the newest messages leave; pins and system messages get the rest."""
-ONE_BLOCK = 128
-"""The budget below which the whole story is one block."""
-
 PASSING = ("/open", "/whole")
 """The endings of the names under which summaries for a single context are stored."""
 
@@ -396,14 +393,6 @@ def standing_threads(texts: Sequence[Summary], options: ContextOptions) -> tuple
 def compose_story(story: StoryState, options: ContextOptions, teller: StoryTextCache) -> Composed:
     """Compose a story's context within the budget of `options`."""
     options = replace(options, count=conservative_count(options.count))
-    budget = options.budget
-    if budget < ONE_BLOCK:
-        facts = "\n".join(canon_lines(options.canon, budget // 2, options.count))
-        first = [own_item("pins", "pins", f"{PINS_TAG} {facts}", options.count)] if facts else []
-        left = budget - sum(each.tokens for each in first)
-        return compose_items(
-            [*first, *_past_blocks(replace(story, nodes=(_whole_story(story, options),)), left, options, teller)]
-        )
     unsaid: tuple[Message, ...] = ()
     while True:
         shown = _within_budget(story, options, teller, unsaid)
@@ -484,14 +473,6 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     newest, live = nodes[-1], settings(options.policy)
     each = newest.source_tokens / max(newest.messages, 1)
     return min(room, int(each * (live.live_messages + live.leaf_messages / 2)))
-
-
-def _whole_story(story: StoryState, options: ContextOptions) -> Summary:
-    """One summary of the whole path, for a budget that allows nothing else."""
-    parts = [make_leaf(story.system, options.policy)] if story.system else []
-    parts += story.nodes
-    parts += [make_leaf(story.fresh, options.policy)] if story.fresh else []
-    return _joined_summary(parts, options)
 
 
 def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summary:

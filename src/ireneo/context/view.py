@@ -172,10 +172,10 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def disputes(self) -> dict[str, list[Annotation]]:
-        """The disputes, by the stretch that they concern."""
+        """The disputes of this memory's summaries, by the stretch that they concern."""
         out: dict[str, list[Annotation]] = {}
         for note in self.notes:
-            if note.kind == "dispute":
+            if note.kind == "dispute" and note.seen_by == self.policy.seen_by:
                 out.setdefault(note.about, []).append(note)
         return out
 

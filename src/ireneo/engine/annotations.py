@@ -102,8 +102,8 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
     claim = recorded_text(claim)
     if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
         raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
-    reason = reason.strip()
-    about = f"{summary.stretch} {claim}".strip()
+    reason, whose = reason.strip(), seen_by(summary.summarizer) or ""
+    about = " ".join(filter(None, (summary.stretch, claim, whose)))
     notes = tx.annotations.on_path(key, summary.last)
     answered = {name for note in notes if note.about == summary.stretch for name in note.answers}
     if annotation_id("dispute", summary.last, reason, about) in answered:
@@ -117,6 +117,7 @@ def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str
         text=reason,
         about=summary.stretch,
         claim=claim,
+        seen_by=whose,
     )
     tx.annotations.put(key, [made])
     return made
@@ -389,8 +390,9 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
         )
     words = _check_words(text, MOST_CHARACTERS)
     notes = tuple(tx.annotations.on_path(key, summary.last))
-    disputes = tuple(note.id for note in notes if note.kind == "dispute" and note.about == summary.stretch)
     whose = seen_by(summary.summarizer) or ""
+    own = [note for note in notes if note.kind == "dispute" and note.seen_by == whose]
+    disputes = tuple(note.id for note in own if note.about == summary.stretch)
     number = 1 + max((note.number for note in notes if note.kind == "wording"), default=0)
     note = Annotation(
         id=annotation_id("wording", summary.last, words, f"{summary.stretch} {whose} {number} {' '.join(disputes)}"),

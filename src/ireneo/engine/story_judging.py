@@ -82,11 +82,6 @@ class PassageFinder:
             return [self.passages[round(place * (len(self.passages) - 1))]]
         return [self.passages[number] for number in order[:MAX_RESTS] if scores[number] >= NEAR * best]
 
-    def overlap(self, text: str) -> float:
-        """The largest share of the words of `text` in a single passage."""
-        wanted = content_words(text)
-        return max((len(wanted & words) / len(wanted) for words in self._words), default=0.0) if wanted else 1.0
-
 
 def position_and_sources(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]:
     """The position of the last of these passages, and the messages that they come from, in order."""
@@ -166,9 +161,6 @@ MIN_WORDS, MIN_DEEP_WORDS, MIN_SHARE = 3, 12, 0.05
 single sentence may be enough; for a long stretch it isn't."""
 CLAIMS_NAMED = 5
 """How many claims one fault names at most, so that a model that invents more gets the idea."""
-RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 8
-"""A sentence only repeats what was known if that contains the first share of its words, and no passage to be
-summarised contains the second share. Sentences with fewer words than the last number aren't checked."""
 _LARGE_WORD = lazy_re(r"[^\W_a-zà-ÿ][^\W_]*(?:['’-][^\W_]+)*")
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -208,7 +200,6 @@ class StoryJudge:
         """
         self._manner = manner
         self._earlier = (before, *earlier)
-        self._before = [content_words(sentence) for sentence in sentences(before)]
         self._texts = [passage.text for passage in passages]
         self.finder = PassageFinder(passages)
         own = [manner.seen_by] if manner.seen_by else []
@@ -240,8 +231,7 @@ class StoryJudge:
 
     def sentence_faults(self, text: str, suspects: Sequence[str]) -> list[str]:
         """The faults of one sentence; empty if there are none."""
-        found = [*self._ungrounded(text, suspects), *self._voice_faults(text)]
-        return [*found, "It tells again what was known before."] if self._is_retelling(text) else found
+        return [*self._ungrounded(text, suspects), *self._voice_faults(text)]
 
     def usable_part(self, text: str, suspects: Sequence[str]) -> str:
         """The usable part of a sentence: all of it, its correct clauses, or nothing."""
@@ -339,13 +329,6 @@ class StoryJudge:
         if not found and evidence.is_foreign(text):
             found.append("Nothing of what it says stands in the messages.")
         return found
-
-    def _is_retelling(self, text: str) -> bool:
-        words = content_words(text)
-        if len(words) < RETOLD_WORDS or not self._before:
-            return False
-        known = max(len(words & before) for before in self._before) / len(words)
-        return known >= RETOLD and self.finder.overlap(text) < RETOLD_HERE
 
     def _labels(self, role: str) -> bool:
         """Whether a role is only a label of the log, and not a name for somebody in the story."""

@@ -114,7 +114,7 @@ def current_wordings(notes: Sequence[Annotation], seen_by: str) -> list[Annotati
     """Return the wordings of summaries, for one character's memory, that no later dispute overrules."""
     disputes: dict[str, set[str]] = {}
     for note in notes:
-        if note.kind == "dispute":
+        if note.kind == "dispute" and note.seen_by == seen_by:
             disputes.setdefault(note.about, set()).add(note.id)
     own = [note for note in notes if note.kind == "wording" and note.since >= 0 and note.seen_by == seen_by]
     found = [note for note in wordings(own).values() if disputes.get(note.about, set()) <= set(note.answers)]

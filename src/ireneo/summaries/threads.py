@@ -16,8 +16,7 @@ from ireneo.summaries.summary import Thread, ThreadChanges, ThreadEnd, ThreadId,
 #
 # The value of a thread is its kind's worth times its weight, and decays with the messages since it was opened: debts
 # and relations over thousands of messages, questions over a few hundred. A thread that is taken up again in new words
-# is reopened and so counts as new. While there is competition, no kind gets more than half of the room and no pair of
-# people more than a quarter, so that one quarrel doesn't crowd out everything else; the rest is assigned by value.
+# is reopened and so counts as new.
 
 
 WORTH: dict[ThreadKind, tuple[float, float]] = {
@@ -34,10 +33,6 @@ WORTH: dict[ThreadKind, tuple[float, float]] = {
     "open": (2.2, 4_000.0),
 }
 """For each kind: the worth of a new thread, and the messages after which it has halved."""
-KIND_SHARE = 0.5
-"""The largest share of the room for one kind while other kinds need it too."""
-PAIR_SHARE = 0.25
-"""The largest share of the room for the threads between one pair of people."""
 
 
 def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[tuple[Thread, ...], int]:
@@ -77,7 +72,7 @@ def keep_within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...]
     """Return at most `cap` of `threads`, in their order, and how many were dropped."""
     if len(threads) <= cap:
         return tuple(threads), 0
-    chosen = _ids_to_keep(threads, max(cap, 0))
+    chosen = {thread.id for thread in by_value(threads)[: max(cap, 0)]}
     return tuple(thread for thread in threads if thread.id in chosen), len(threads) - len(chosen)
 
 
@@ -86,25 +81,6 @@ def by_value(threads: Iterable[Thread]) -> list[Thread]:
     row = list(threads)
     now = max((thread.position for thread in row), default=0)
     return sorted(row, key=lambda thread: (-_value_at(thread, now), thread.position, thread.id))
-
-
-def _ids_to_keep(threads: Sequence[Thread], cap: int) -> set[ThreadId]:
-    """Return the ids of the threads that stay: by value, within the shares of a kind and of a pair of people."""
-    kinds: Counter[ThreadKind] = Counter()
-    pairs: Counter[frozenset[str]] = Counter()
-    seated: dict[ThreadId, None] = {}
-    waiting: list[ThreadId] = []
-    for thread in by_value(threads):
-        pair = frozenset((thread.who, thread.whom)) - {""}
-        # Threads without known people are not limited: they may be about different ones.
-        crowds = bool(pair) and pairs[pair] >= max(1, int(cap * PAIR_SHARE))
-        if crowds or kinds[thread.kind] >= max(1, int(cap * KIND_SHARE)):
-            waiting.append(thread.id)
-            continue
-        pairs[pair] += 1
-        kinds[thread.kind] += 1
-        seated[thread.id] = None
-    return set([*seated, *waiting][:cap])
 
 
 def _value_at(thread: Thread, now: int) -> float:

@@ -275,7 +275,7 @@ def edit(session: SessionName, id: StoryBlock, text: StoryText, *, stored: Store
         made, title = named.edit(id, text), title_of(named)
     data = {"id": made.id, "summary": id, "text": made.text, "first": made.since, "last": made.at_position}
     place = f"messages {made.since + 1:,} to {made.at_position + 1:,}"
-    return Answer(data, f"Your words stand for {place} of {title}, until the summary is disputed.")
+    return Answer(data, f"Your words stand for {place} of {title}, however wide a context is, until it is disputed.")
 
 
 ThreadSort = Annotated[
