@@ -104,7 +104,10 @@ def _stretches(lengths: list[int]) -> list[Summary]:
     for number, length in enumerate(lengths):
         first = out[-1].last_position + 1 if out else 0
         lines = tuple(
-            Line(text=f"In the year {number * 300 + place} hall {place * 7} of king {number} burned.", position=first)
+            Line(
+                text=f"In the year {number * 300 + place} hall {place * 7} of king {number} burned.",
+                position=first + place * length // 60,
+            )
             for place in range(60)
         )
         told = story_record(_messages([(None, f"Year {number}.")]), (Section(name="story", lines=lines),))

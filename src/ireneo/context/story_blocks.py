@@ -126,7 +126,7 @@ def _pieces(nodes: Sequence[Summary], shown: Sequence[int], count: Count, strate
     """The sentences of the nodes `shown`; of those that rules chose, the last of equal ones."""
     out: dict[object, _StoryPiece] = {}
     recapped: set[str] = set()
-    end = nodes[-1].last_position + NEW if nodes else 0
+    end = max((node.last_position for node in nodes), default=0) + NEW
     for number in shown:
         node = nodes[number]
         middle = end - (node.first_position + node.last_position) / 2
