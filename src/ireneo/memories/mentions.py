@@ -30,7 +30,7 @@ CHAIN = 12
 ALIKE = 3
 """How many first letters a name and its short form share."""
 START = 2
-"""The same, if something says that it is one."""
+"""The same, if it ends in a z: Roz."""
 HALF = 6
 """Up to how many words a sentence is a half one, which may correct what was said before: "sorry, not Hull, Hove"."""
 NEAR = 2
@@ -119,10 +119,6 @@ class Person:
         said = [text for text in held if self.named_in(text)]
         for text in said:
             self._learn_names(text)
-        for sentence in (each for text in held for each in sentences(text) if words[0][:START] in each):
-            # "Roz, as everybody calls her."
-            if any(map(_pronoun_side, map(str.casefold, _WORD.findall(sentence)))):
-                self._learn_called(sentence, words[0][:START])
         for text in () if is_role else held:
             self._learn_forms(text)
         self._of_others |= {each for each in self._first_words(held) if not any(is_form(each, one) for one in words)}
@@ -348,13 +344,13 @@ class Person:
         for found in _CALLED_SO.finditer(text):
             self.others.setdefault(found[1].casefold(), f"so it says: {found[0]}")
 
-    def _learn_called(self, clause: str, start: str = "") -> None:
-        """Add the names in a clause about what they are called, those that begin with `start`."""
+    def _learn_called(self, clause: str) -> None:
+        """Add the names in a clause about what they are called."""
         said = [word for word in _WORD.findall(clause) if word.casefold() not in topic(Words).stop]
         calls = topic(Persons).calling.intersection(word.casefold() for word in said)
         known = {*topic(Names).none, *calls, *self._folded, *self._of_others}
         for word in said if calls else ():
-            if word[0].isupper() and word.startswith(start) and word.casefold() not in known:
+            if word[0].isupper() and word.casefold() not in known:
                 self.others.setdefault(word.casefold(), f"so it says: {clause}")
 
     def _add_role(self, role: str, sentence: str, owner: str | None) -> bool:
