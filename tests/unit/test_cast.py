@@ -114,6 +114,30 @@ def test_a_renaming_splits_nobody() -> None:
     assert told(deep) == told(RENAMED, later)
 
 
+def test_who_wants_a_name_no_more_had_it() -> None:
+    known = known_cast(
+        [
+            leaf(
+                ("Crow", "I climb the wall. Crow was never caught."),
+                ("Mara", "Crow, come down from there!"),
+                ("Agnes", "Don't call me Crow any more. I mean it, Mara."),
+                ("Mara", "Then come down, Agnes. Crow is gone."),
+            )
+        ]
+    )
+    assert {"Agnes", "Crow"} in [set(each.names) for each in known.people]
+
+
+def test_main_characters_are_named_and_nobody_is_whom_only_one_sentence_names() -> None:
+    scene = [
+        ("Wil Tarn", "I take the oar, and Wil pushes off. My map is dry."),
+        ("Mara Voss", "Mara nods and takes the other one."),
+        ("Old Jost", "Jost coughs and looks at the water."),
+    ]
+    once = ("Mara Voss", "My sister Dora, the weaver, would laugh at us.")
+    assert told(leaf(*scene * 15, once)) == ["Who is who:", "- Wil Tarn, Mara Voss, Old Jost"]
+
+
 def test_who_narrates_a_written_play_and_acts_in_it_is_of_the_cast_and_two_who_speak_are_two() -> None:
     played = leaf(
         *[
@@ -248,4 +272,4 @@ def test_a_thing_that_bears_a_name_is_not_its_owner() -> None:
         ("Marten Holm", 'I go on board, and I push her off. "BRYN\'S REST is ours, then. He drowned, poor Bryn."'),
         ("Ilse Rane", 'I wait until BRYN\'S REST leaves the quay. "Bryn died for this," I say.'),
     ]
-    assert told(leaf(*said, *said)) == ["Who is who:", "- Bryn: dead (says Ilse Rane)"]
+    assert told(leaf(*said, *said)) == ["Who is who:", "- Ilse Rane, Marten Holm", "- Bryn: dead (says Ilse Rane)"]

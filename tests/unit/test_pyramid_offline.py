@@ -142,7 +142,7 @@ def test_the_narrator_of_a_game_is_known_by_what_he_says() -> None:
         ("JO", "I look for my bow, and I hide behind the wall of the fort."),
         ("AL", "I follow her, and I whisper to my raven that we are there."),
     ]
-    told = lines(tell_leaf(messages(*said)))
+    told = lines(tell_leaf(messages(*said * 8)))
     assert told[0].startswith("You see the gate")
     assert any("JO: I look for my bow, and I hide behind the wall of the fort." in line for line in told)
 

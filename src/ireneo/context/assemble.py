@@ -227,11 +227,10 @@ def with_notes(
     known = {each.id for each in options.notes if each.kind == "thread" and is_known(each, seen_by, worded)}
 
     def is_shown(note: Annotation) -> bool:
-        if note.kind == "pin":
-            return note.id not in released
         # What became of a thread is told to nobody who doesn't know of it.
-        ends = note.about.startswith("t_")
-        return (not seen_by or note.about in known) if ends else note.text in said
+        if note.about.startswith("t_"):
+            return not seen_by or note.about in known
+        return note.id not in released if note.kind == "pin" else note.text in said
 
     made = [each for each in options.notes if each.at_position >= after and is_shown(each)]
     told, left_out = fitting_notes(made, options.count, int(options.budget * share))

@@ -114,7 +114,8 @@ def story_pins(
     return own_item("pins", "pins", text, options.count, pins.first if pins else first, last)
 
 
-SYSTEM_SHARE = 0.25
+SYSTEM_SHARE, WHOLE_SYSTEM = 0.25, 0.35
+"""The share of a context for what is said before the story, such as a card; and the share up to which it isn't cut."""
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """The share of the room after the blocks for newest messages that don't fit verbatim."""
@@ -449,7 +450,8 @@ def _items_before_past(
     story: StoryState, options: ContextOptions, teller: StoryTextCache, unsaid: Sequence[Message] = ()
 ) -> list[ContextItem]:
     """The items before the past: system messages, pins and open threads, the cast."""
-    room = int(options.budget * SYSTEM_SHARE)
+    whole = sum(_message_cost(message, options.count) for message in story.system)
+    room = whole if whole <= options.budget * WHOLE_SYSTEM else int(options.budget * SYSTEM_SHARE)
     slots = slots_within(story.system, room, options.count, floor=WORDS_FLOOR)
     before = fill_slots(slots, room, options.statements) if slots else []
     pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known), unsaid)
@@ -464,10 +466,8 @@ def _live_room(nodes: Sequence[Summary], options: ContextOptions) -> int:
     It only depends on the summaries, so that the blocks don't change with each message.
     """
     room = int(options.budget * options.policy.live_share)
-    if nodes and is_model_written(nodes[0]):
-        room = int(room * TOLD_LIVE)
-    else:
-        room = max(room, min(LEAST_NEWEST, options.budget // 2))
+    told = bool(nodes) and is_model_written(nodes[0])
+    room = int(room * TOLD_LIVE) if told else max(room, min(LEAST_NEWEST, options.budget // 2))
     if not nodes:
         return room
     newest, live = nodes[-1], settings(options.policy)

@@ -42,11 +42,10 @@ from ireneo.summaries.tell_story import is_recap, passage_size
 
 TOLD_AS_STORY = StoryStrategy(StorySettings())
 
-DEPTH = 0.7
+DEPTH, NEW = 0.7, 10
 """A block's share of the room grows with its number of messages to this power: with 1 the newest would be empty,
-with 0 a thousand messages would get no more room than ten. Within a block it is the same for each line."""
-NEW = 10
-"""Messages after the last block when the age of a line is compared to that of its block."""
+with 0 a thousand messages would get no more room than ten. Within a block it is the same for each line, by its age
+from `NEW` messages after the last block."""
 RECAPPED = 5.0
 """The weight of a recap's passage that is all news; it grows with the square of the share of new terms. Passages of a
 recap are shown together, before most others."""

@@ -631,9 +631,8 @@ def note_item(annotation: Annotation, count: Count) -> ContextItem | None:
         return None
     heading = HEADING if annotation.kind == "pin" else SETTLED if annotation.about.startswith("t_") else LIFTED
     # A thread's release has the thread's own words as its claim.
-    was = annotation.claim if annotation.claim != annotation.text else ""
-    words = f"{annotation.text} (It was: {was})" if was else annotation.text
-    return own_item("pins", annotation.id, f"{heading}\n- {words}", count, annotation.at, annotation.at)
+    was = f" (It was: {annotation.claim})" if annotation.claim not in ("", annotation.text) else ""
+    return own_item("pins", annotation.id, f"{heading}\n- {annotation.text}{was}", count, annotation.at, annotation.at)
 
 
 def fitting_notes(

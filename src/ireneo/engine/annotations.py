@@ -391,8 +391,8 @@ def write_summary(tx: Transaction, key: SessionKey, branch: str, id: str, text: 
     words = _check_words(text, MOST_CHARACTERS)
     notes = tuple(tx.annotations.on_path(key, summary.last))
     whose = seen_by(summary.summarizer) or ""
-    own = [note for note in notes if note.kind == "dispute" and note.seen_by == whose]
-    disputes = tuple(note.id for note in own if note.about == summary.stretch)
+    meant = ("dispute", summary.stretch, whose)
+    disputes = tuple(note.id for note in notes if (note.kind, note.about, note.seen_by) == meant)
     number = 1 + max((note.number for note in notes if note.kind == "wording"), default=0)
     note = Annotation(
         id=annotation_id("wording", summary.last, words, f"{summary.stretch} {whose} {number} {' '.join(disputes)}"),

@@ -45,8 +45,8 @@ SEEN, OFTEN = 2, 5
 """How many leaves and acts, or acts alone, make somebody part of the cast."""
 LONGEST_NAME = 4
 """The maximum number of words of a name that is shown."""
-PASSING = 0.05
-"""The least weight, as a share of the main character's, at which somebody without a description is shown."""
+PASSING, LEADING = 0.05, 0.3
+"""The least weights, as shares of the main character's, at which somebody without a description is shown, or named."""
 MAIN = 24
 """The maximum number of people shown."""
 
@@ -147,9 +147,14 @@ def known_cast(nodes: Sequence[Summary]) -> KnownCast:
     section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
     if section is None:
         return KnownCast()
-    cast = _CastResolver(section.lines, sum(node.leaves for node in nodes))
-    people = filter(None, map(cast.person, cast.names_by_person()))
-    return KnownCast(people=tuple(sorted(people, key=lambda each: (-each.weight, each.name))), narrator=cast.narrator)
+    leaves = sum(node.leaves for node in nodes)
+    cast = _CastResolver(section.lines, leaves)
+    found = filter(None, map(cast.person, cast.names_by_person()))
+    people = sorted(found, key=lambda each: (-each.weight, each.name))
+    # Within one leaf nobody recurs, so who is named in passing is left out.
+    least = PASSING * people[0].weight if people and leaves < SEEN else 0.0
+    people = [each for each in people if each.weight > least or each.fate]
+    return KnownCast(people=tuple(people), narrator=cast.narrator)
 
 
 def aliases(nodes: Sequence[Summary]) -> dict[str, str]:
@@ -386,10 +391,12 @@ HEADING = "Who is who:"
 def render_cast(known: KnownCast, room: int, count: Callable[[str], int]) -> list[str]:
     """Return the lines about the cast, the most active people first, within `room` tokens.
 
-    Nobody is listed of whom only the name is known.
+    The main characters of whom only the name is known are named together.
     """
-    least = PASSING * known.people[0].weight if known.people else 0.0
-    told = [render_person(each) for each in known.people if each.weight > least or each.is_so]
+    most = known.people[0].weight if known.people else 0.0
+    told = [render_person(each) for each in known.people if each.weight > PASSING * most or each.is_so]
+    bare = [each.full for each in known.people if each.weight > LEADING * most and not render_person(each)]
+    told = [f"- {', '.join(bare)}" if len(bare) > 2 or any(" " in name for name in bare) else "", *told]
     last = f"Narrator: {known.narrator}" if known.narrator else ""
     room -= count(HEADING) + 1 + (count(last) + 1 if last else 0)
     out: list[str] = []

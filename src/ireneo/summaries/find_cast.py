@@ -274,11 +274,12 @@ def _is_certain(text: str, match: re.Match[str]) -> bool:
 
 def _record_aliases(each: _CastSentence, found: _CastFindings) -> None:
     match = _alias().search(each.text)
-    subject = _matched_name(match, "x", each) if match else ""
+    subject = _matched_name(match, "x", each) if match and _is_certain(each.text, match) else ""
     if match is None and not (each.narrated and each.author) and (each.author or each.quoted):
+        # Who wants to be called so no more was called so.
         match = _own_alias().search(each.text)
         subject = each.author or tagged_speaker(each.said)
-    if match and subject and _is_certain(each.text, match):
+    if match and subject:
         other = _matched_name(match, "y", each)
         if other and key_words(subject) != key_words(other):
             found.fact("alias", subject, other, each, SURE)

@@ -84,7 +84,6 @@ def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
     for pin in pins:
         place = f"turn {pin['turn']}" if pin["source"] else "at the start"
         id = str(pin["id"])
-        # A thread is no words of the message that it stands at.
         by = "by hand" if pin["by_hand"] else "open thread" if id.startswith("t_") else pin["role"]
         rows.append((short(id), f"{by}, {place}", printable(str(pin["text"]))))
     named, placed = (max(len(row[column]) for row in rows) for column in range(2))
