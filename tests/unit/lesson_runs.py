@@ -27,7 +27,13 @@ def a_run(*drafts: list[Draft], session: str = "run", project: str = "ledger", d
     """A run whose messages are ten seconds apart, so many days after the first one."""
     flat = [draft for each in drafts for draft in each]
     made = material(timed(flat, [days * 86_400, *([10.0] * (len(flat) - 1))]) if flat else [])
-    return replace(made, session=session, project=project)
+    return as_session(replace(made, project=project), session)
+
+
+def as_session(made: RunMaterial, session: str) -> RunMaterial:
+    """The same run once more, which is no copy: no message of it is a message of another session."""
+    own = (replace(each, id=MessageId(f"{each.id.partition('.')[0]}.{session}")) for each in made.messages)
+    return replace(made, session=session, messages=tuple(own))
 
 
 def edit_of(path: str, output: str, old: str = "a = 1", new: str = "a = 2") -> list[Draft]:

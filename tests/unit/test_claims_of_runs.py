@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.golden.material import edit, read, run, said, step, user
-from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, observations, unread
+from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, as_session, edit_of, no_pytest, observations, unread
 
 from ireneo.lessons.guard import MISSING
 from ireneo.lessons.lessons import is_worth_a_lesson
@@ -81,13 +81,13 @@ def test_once_is_enough_where_the_agent_or_the_user_says_why() -> None:
 
 def test_a_change_between_or_a_command_that_stood_before_is_no_way_out() -> None:
     mended = a_run(with_database(between=(edit("ledger/rows.go", "x", "y"),)), session="one")
-    assert told(mended, replace(mended, session="two")) == []
+    assert told(mended, as_session(mended, "two")) == []
     standing = [*run("make db", "started"), *with_database()]
     before = a_run(standing, session="one")
-    assert told(before, replace(before, session="two")) == []
+    assert told(before, as_session(before, "two")) == []
     chained = run("make db && make integration", DOWN, failed=True)
     held = a_run([*chained, *run("make db", "started"), *run("make integration", OK)], session="one")
-    assert told(held, replace(held, session="two")) == []
+    assert told(held, as_session(held, "two")) == []
 
 
 def test_what_was_run_first_has_to_exist_and_to_change_something() -> None:
