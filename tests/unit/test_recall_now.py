@@ -224,3 +224,30 @@ def test_what_began_before_it_was_said_that_another_value_had_ended_holds_on(tmp
         memory.work(until_idle=True)
         assert [(each.attribute, each.value) for each in memory.memories()] == [("job", "teacher")]
         assert "teacher" in memory.recall("What do I do for a living?")[0].text
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "home"),
+    [
+        (("I moved to Porto.", "My aunt lives in Setúbal, she lives by the river."), "Where do I live?", "Porto"),
+        (
+            (
+                "Wir ziehen bald um, nach Lübeck!",
+                "Wir sind jetzt in Lübeck, die Hälfte steckt noch in Kisten.",
+                "Mein Onkel ist erst mal zu seiner Tochter nach Kassel gezogen.",
+            ),
+            "Wo wohne ich?",
+            "Lübeck",
+        ),
+    ],
+)
+def test_what_is_told_later_of_others_stands_below_the_asker_s_own(
+    tmp_path: Path, said: tuple[str, ...], question: str, home: str
+) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        for month, text in enumerate(said, start=3):
+            told = {"role": "user", "content": text, "timestamp": f"2026-{month:02}-03T10:00:00Z"}
+            session.append([told, {"role": "assistant", "content": "Good to know."}])
+        memory.work(until_idle=True)
+        assert home in memory.recall(question)[0].text

@@ -57,6 +57,7 @@ from ireneo.memories.ranking import (
     words_share,
 )
 from ireneo.memories.record import Evidence, Record, slot, supporting
+from ireneo.memories.senses import is_about_other_subject
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
@@ -265,7 +266,7 @@ def _with_slots_first(
 ) -> list[RecallHit]:
     """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
 
-    It also goes before later ones that say the same, have ended, or are only planned.
+    It also goes before later ones that say the same, have ended, are only planned, or tell of others.
     """
     senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
     if not (question.own and senses) or asked.kind not in (None, "semantic"):
@@ -282,7 +283,9 @@ def _with_slots_first(
             (
                 at
                 for at, each in enumerate(others)
-                if (each.at and each.at < told) or _states_slot_value(scope, record, each)
+                if (each.at and each.at < told)
+                or _states_slot_value(scope, record, each)
+                or _tells_of_others(question, each)
             ),
             None,
         )
@@ -303,6 +306,12 @@ def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
     if told and not any(each.holds for each in told):
         return True
     return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
+
+
+def _tells_of_others(question: Question, hit: RecallHit) -> bool:
+    """Whether nothing of a hit that has words of the question tells of whoever asks it."""
+    said = (each for each in informative_sentences(hit.text) if matched_terms(question, each))
+    return all(map(is_about_other_subject, said))
 
 
 def _contains_hit(hits: Sequence[RecallHit], hit: RecallHit) -> bool:
