@@ -123,6 +123,37 @@ async def test_memories_of_others_stay_though_their_message_goes() -> None:
         assert nets.id not in {each.id for each in await memory.memories(state="any")}
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "then", "stays"),
+    [
+        (
+            "Edwin",
+            "I'm Maud, I live in Whitby with my husband Edwin and I work as a potter at Harbour Clay. He bakes.",
+            "I left Harbour Clay on Friday.",
+            {"name": "Maud", "job": "potter", "employer": "Harbour Clay"},
+        ),
+        (
+            "Tjark",
+            "Ich heiße Rike, wohne mit meinem Freund Tjark in Husum, ich bin Imkerin. Er ist Lehrer.",
+            "Heute regnet es.",
+            {"name": "Rike", "job": "Imkerin"},
+        ),
+    ],
+)
+async def test_who_the_user_is_and_was_stays_though_the_message_names_the_person(
+    name: str, told: str, then: str, stays: dict[str, str]
+) -> None:
+    async with living() as (memory, _):
+        await talk(memory, "watch", told, "Noted.", then)
+        await memory.work(until_idle=True)
+        shown = await memory.forget(subject=name)
+        assert {each.text for each in shown.stay} >= {each.text for each in await memory.memories(state="retired")}
+        left = {at: [each.record.value for each in await memory.history("user", at)] for at in (*stays, "partner")}
+        assert left == {**{at: [value] for at, value in stays.items()}, "partner": []}
+        assert not any(name in each.text for each in await memory.memories(state="any"))
+        assert await memory.history(name, "job") == []
+
+
 def test_a_surname_leads_to_the_name_and_back() -> None:
     assert Person("Ada Brandvold", []).mention_reason("Brandvold called.").startswith("“brandvold”")
     assert Person("Ada", ["Ada Brandvold signed."]).mention_reason("Mrs Brandvold called.").startswith("“brandvold”")

@@ -29,6 +29,8 @@ async def told(*messages: str) -> list[str]:
         ("My wife Odile is a nurse.", "Odile quit and now runs a mill.", "The user's wife is called Odile."),
         ("Meine Frau Jette ist Köchin.", "Jette hat gekündigt, sie fährt zur See.", "Des Nutzers Frau heißt Jette."),
         ("Ich wohne in Kiel.", "Den Kurs in Kiel sag ich ab, zu teuer.", "Ich wohne in Kiel."),
+        ("Our goat is called Bramble.", "We may have to have Bramble put down.", "goat is called Bramble"),
+        ("Our goat is called Bramble.", "We had Bramble shod and put down the hay.", "goat is called Bramble"),
         ("Greta is due on 28 December.", "The garage moved my slot to 4 December.", "Greta is due on 28 December."),
     ],
 )
@@ -44,6 +46,9 @@ async def test_an_ending_ends_nothing_beside_it(first: str, then: str, stays: st
         ("My wife Odile is a nurse.", "Odile and I broke up last week.", "wife is called Odile"),
         ("My wife Odile is a nurse.", "Odile and I have split up.", "wife is called Odile"),
         ("I live in Hove.", "Moved to Hull yesterday, boxes up to the roof.", "lives in Hove"),
+        ("Our goat is called Bramble.", "We had to have Bramble put down.", "goat is called Bramble"),
+        ("Our goat is called Bramble.", "had Bramble put to sleep on Monday, so sad", "goat is called Bramble"),
+        ("Unsere Ziege heißt Flocke.", "Mussten Flocke heute Nacht einschläfern lassen.", "Ziege heißt Flocke"),
     ],
 )
 async def test_an_ending_ends_what_it_names(first: str, then: str, over: str) -> None:
@@ -69,5 +74,27 @@ async def test_what_was_ended_by_mistake_holds_again_without_a_gap_and_what_was_
         assert (partner.period.start, partner.period.end) == (AT, None)
         first = await memory.remember("I live in Hove.", at=AT)
         await memory.remember("I live in Hull.", at=AT + timedelta(weeks=3))
-        with pytest.raises(BadInput, match="not in the archive but superseded"):
+        with pytest.raises(BadInput, match=r"not in the archive but superseded\. Since .* “Hull” holds in its place"):
             await memory.restore([first.record.id])
+
+
+@pytest.mark.parametrize(
+    ("text", "then"),
+    [
+        ("Wilbur lives with our aunt in Hull.", "My piano was tuned."),
+        ("Hinnerk lebt vorerst bei unserer Tante in Emden.", "Mein Klavier wurde gestimmt."),
+    ],
+)
+async def test_what_lapsed_by_age_says_so_and_can_be_restored(text: str, then: str) -> None:
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("talk")
+        for said, days in ((text, 0), (then, 300)):
+            at = (AT + timedelta(days=days)).isoformat()
+            await session.append([{"role": "user", "content": said, "timestamp": at}])
+        await memory.work(until_idle=True)
+        (lapsed,) = [each for each in await memory.memories(state="retired") if text in each.text]
+        assert "is not relied on since" in lapsed.reason
+        (back,) = await memory.restore([lapsed.id])
+        assert (back.id, back.state, back.at) == (lapsed.id, "active", lapsed.at)
+        await memory.work(until_idle=True)
+        assert lapsed.id in {each.id for each in await memory.memories()}

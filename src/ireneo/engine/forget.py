@@ -186,7 +186,9 @@ class SubjectMentions:
         if not lost or self.person.named_in(" \n".join(memory_texts(record))):
             return False
         told = [one for source in lost for one in self.besides(gone[source], source)]
-        return self.person.speaks_of_others(record.text) or any(_says_part(record.text, each) for each in told)
+        of_speaker = bool(record.attribute) and folded(record.subject) in topic(Persons).speakers
+        others = self.person.speaks_of_others(record.text, of_speaker=of_speaker)
+        return others or any(_says_part(record.text, each) for each in told)
 
 
 def _says_part(text: str, sentence: str) -> bool:

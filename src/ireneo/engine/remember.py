@@ -664,15 +664,16 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
     settle_drafts(tx, space, [_revival(each, resources.clock.now()) for each in ended], judged=True)
     for each in tx.memories.get(space, [each.id for each in found if not each.archived]):
         if not each.holds:
-            wanted = "`remember` its words again if they hold"
-            raise BadInput(f"Memory {each.id} is not in the archive but {each.state}: something replaced it; {wanted}.")
+            said = f"Memory {each.id} is not in the archive but {each.state}. {each.reason}".strip()
+            raise BadInput(f"{said} `remember` its words again if they hold.")
     return record_use(tx, resources, space, [each.id for each in found])
 
 
 def _revival(record: Record, now: datetime) -> MemoryDraft:
     """The user's word that a memory did not end when it was said to."""
     last = max(each.until or each.at for each in record.evidence if each.against)
-    return evidence_draft(record, Evidence(at=last, recorded=now))
+    # An event is found by its own time, however long ago it lapsed.
+    return evidence_draft(record, Evidence(at=record.at if KINDS[record.kind].passing else last, recorded=now))
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, Record]]:

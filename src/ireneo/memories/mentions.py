@@ -284,12 +284,12 @@ class Person:
             return f"it may correct what was said of {self.name}"
         return ""
 
-    def speaks_of_others(self, text: str) -> bool:
-        """Whether a text states something of the speaker or of others, and has no word for them."""
+    def speaks_of_others(self, text: str, *, of_speaker: bool = False) -> bool:
+        """Whether a text states something of the speaker, as `of_speaker` ones do, or others, and not of them."""
         words = {_uncontracted(word) for word in _WORD.findall(text)}
         if self.named_in(text) or self.mention_reason(text) or not words.isdisjoint(self._pronouns):
             return False
-        return not words.isdisjoint(topic(Questions).asker) or bool(self._beings_in(text))
+        return of_speaker or not words.isdisjoint(topic(Questions).asker) or bool(self._beings_in(text))
 
     def _learn_words(self, sentence: str) -> frozenset[str]:
         """Add the rare words of a sentence about them, and return its words."""
