@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+import ireneo
 from ireneo.memories.endings import without_ended
 from ireneo.memories.extract import extract_facts
 from ireneo.memories.lasting import expired_part
@@ -229,3 +231,64 @@ def test_a_condition_alone_rules_nothing(text: str) -> None:
 def test_what_leads_to_a_clause_is_not_retold_with_it() -> None:
     text = "Bloody typical I cancelled the paper on Friday."
     assert quoted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Kurz zu mir: Ich bin Swantje, lebe in Husum und arbeite als Köchin bei Dithmarscher Kost.",
+            {("name", "Swantje"), ("home", "Husum"), ("job", "Köchin"), ("employer", "Dithmarscher Kost")},
+        ),
+        (
+            "Vorab, damit du Bescheid weißt: Ich bin Falk, komme aus Suhl und arbeite bei den Stadtwerken Jena.",
+            {("name", "Falk"), ("origin", "Suhl"), ("employer", "Stadtwerken Jena")},
+        ),
+        ("Ich arbeite bei den Verkehrsbetrieben Zürich.", {("employer", "Verkehrsbetrieben Zürich")}),
+        (
+            "A bit about me: I'm Nia, I live in Truro and I work as a potter at Larkfield Tiles.",
+            {("name", "Nia"), ("home", "Truro"), ("job", "potter"), ("employer", "Larkfield Tiles")},
+        ),
+    ],
+)
+def test_an_introduction_behind_an_opening_is_read(text: str, told: set[tuple[str, str]]) -> None:
+    assert slots(text) == told
+
+
+@pytest.mark.parametrize(
+    ("of_another", "own"),
+    [
+        (
+            "Meine Schwester Wiebke ist Mutter geworden! Das Baby heißt Jonte.",
+            "Meine Frau hat entbunden! Das Baby heißt Jonte.",
+        ),
+        (
+            "Mein Kollege hat sich einen Hund geholt. Der Hund heißt Jonte.",
+            "Wir haben meinem Vater zuliebe einen Hund geholt. Der Hund heißt Jonte.",
+        ),
+        (
+            "My cousin has become a dad! The baby is called Jonte.",
+            "My cousin and I have bought a horse. The horse is called Jonte.",
+        ),
+    ],
+)
+def test_the_child_of_another_is_not_the_users(of_another: str, own: str) -> None:
+    assert "Jonte" not in {value for _, value in slots(of_another)}
+    assert "Jonte" in quoted(of_another)
+    assert "Jonte" in {value for _, value in slots(own)}
+
+
+def test_a_day_of_the_week_is_no_employer() -> None:
+    assert not slots("Der Termin mit dem Vermieter ist am Donnerstag, nein, am Freitag.")
+
+
+def test_an_announced_employer_is_one_only_when_the_work_has_begun(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        for number, text in enumerate(
+            ("Ab 1. August bin ich beim Klinikum Suhl.", "Heute war mein erster Tag bei der neuen Stelle.")
+        ):
+            at = (AT + timedelta(days=80 * number)).isoformat()
+            memory.session("talk").append([{"role": "user", "content": text, "timestamp": at}])
+            memory.work(until_idle=True)
+            held = {each.value for each in memory.memories() if each.attribute == "employer"}
+            assert held == ({"Klinikum Suhl"} if number else set())

@@ -14,7 +14,7 @@ from ireneo.language.predicates import Predicate, in_third_person, predicate, sp
 from ireneo.language.spoken import Attributes, Facts, Phrasing, Predication
 from ireneo.language.times import weekday_numbers
 from ireneo.language.topics import Connectives, Names
-from ireneo.language.words import language_of_sentence, standardise
+from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import (
     all_cues,
     clause_words,
@@ -39,7 +39,7 @@ from ireneo.memories.endings import changed_things, ended_things
 from ireneo.memories.facts import attribute_of, cardinality_of, is_attribute, seldom_changes
 from ireneo.memories.figures import figures_by_quantity, names_one_weekday, next_value
 from ireneo.memories.lasting import is_plan
-from ireneo.memories.persons import names_others_relative
+from ireneo.memories.persons import is_about_relative, names_others_relative
 from ireneo.memories.quoting import ADDS, NAMED, SHORT, SaidFact, quotation, without_remark
 from ireneo.memories.record import Kind, Record
 from ireneo.memories.slot_values import body_reacts, split_values, trim_value
@@ -250,7 +250,7 @@ class ClauseReader:
                 not name
                 or not code
                 or (parts.get("only_is") and not self.anyone)  # "My wife is French."
-                or (parts.get("word_c") and names_others_relative(self.text))
+                or (parts.get("word_c") and self._is_of_another(statement, found.start()))
                 or (word.casefold().endswith("s") and word.casefold() not in topic(Attributes).one_in_the_plural)
                 or name.casefold() in _NAMES.none | relations().keys()
                 or not name[0].isupper()
@@ -263,6 +263,12 @@ class ClauseReader:
             yield self._name_fact(statement, word, name)
         several = list(self._named_members(statement, mine=True))
         yield from several if len(several) > 1 else ()
+
+    def _is_of_another(self, statement: Statement, start: int) -> bool:
+        """Whether "the baby", at `start`, may be that of somebody in its message or in the sentence before it."""
+        before = list(sentences(self.text.partition(statement.sentence)[0], small_opens=True))
+        near = f"{before[-1] if before else ''} {statement.text[:start]}"
+        return names_others_relative(self.text) or is_about_relative(near)
 
     def _named_members(self, statement: Statement, attribute: str = "", *, mine: bool = False) -> Iterator[SaidFact]:
         """The name of each child or animal: "a greyhound called Ada and two guinea pigs, Salt and Pepper".
@@ -505,7 +511,7 @@ class ClauseReader:
             if (told and row.attribute != "job") or not body_reacts(row, statement):
                 continue
             found, subject = pattern.search(statement.text), ""
-            while found and not (subject := self._german_subject(found.groupdict().get("of"))):
+            while found and not (subject := self._german_subject(found.groupdict().get("of"), statement)):
                 found = pattern.search(statement.text, found.start() + 1)
             if found is None:
                 continue
@@ -529,11 +535,13 @@ class ClauseReader:
             whose = thing.groupdict().get("whose") or self.subject
             yield from self._attribute_value(statement, None, whose, thing["what"].casefold(), thing["said"])
 
-    def _german_subject(self, name: str | None) -> str:
+    def _german_subject(self, name: str | None, statement: Statement) -> str:
         """The subject of a German clause; empty if it is nobody."""
         if name is None:
             return self.subject
-        code = relations().get(name.casefold())
+        code, start = relations().get(name.casefold()), statement.text.find(name)
+        if code in ("child", "pet") and not _SAYS.mine.search(statement.text, 0, start):
+            code = None if self._is_of_another(statement, start) else code
         if code:
             return self.names.get(code, f"{self._possessive(german=True)} {name}")
         known = name in self.names or (

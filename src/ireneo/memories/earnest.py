@@ -438,8 +438,8 @@ def german_and(text: str) -> tuple[str, str] | None:
 
 def omits_subject(statement: Statement) -> bool:
     """Whether a German clause has the subject of the clause before it: "Ich wohne in Graz und arbeite bei Magna"."""
-    sentence = _without_fillers(statement.sentence, cues("de"))
-    if not _GERMAN_PHRASING.speaker.match(sentence) or sentence.startswith(statement.text):
+    before = statement.sentence.partition(statement.text)[0].rstrip(": ").rpartition(": ")[2]
+    if not _GERMAN_PHRASING.speaker.match(_without_fillers(before, cues("de"))):
         return False
     verb = _GERMAN_PHRASING.alone.match(statement.text)
     return verb is not None and (verb[0] in _GERMAN_PHRASING.first_forms or verb[0] not in not_german())
@@ -450,7 +450,7 @@ def introduction_facts(statement: Statement, *, opens: bool) -> list[str]:
 
     An introduction with only a name and an age must open the message; otherwise it may be about somebody else.
     """
-    whole = statement.sentence[statement.sentence.find(statement.text) :] if opens else statement.text
+    whole = statement.sentence[max(statement.sentence.find(statement.text), 0) :]
     found = cues(statement.language).introduces.match(whole)
     if found is None or found["name"].casefold() in topic(Names).none or not (opens or found["sure"]):
         return []

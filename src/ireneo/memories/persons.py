@@ -159,6 +159,14 @@ def names_others_relative(text: str) -> bool:
     return _other_relative_pattern().search(text) is not None
 
 
+def is_about_relative(text: str) -> bool:
+    """Whether a text is about a relative other than the partner and not the speaker, so that "the baby" is theirs."""
+    hits = list(_relative_pattern().finditer(text))
+    if has_cue("joint", _relative_pattern().sub("", text)):
+        return False
+    return any(relations()[hit["word"].casefold()] in _KIN[1:] for hit in hits)
+
+
 @cached_data
 def _other_relative_pattern() -> re.Pattern[str]:
     """A pattern for a relative of somebody else, to whom "she" or "he" may refer afterwards: "her mum came"."""
