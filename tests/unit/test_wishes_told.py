@@ -70,6 +70,30 @@ def held_after(folder: Path, *said: str, days: int = 1) -> list[Record]:
 
 
 @pytest.mark.parametrize(
+    ("wish", "later", "left"),
+    [
+        (
+            "Oh and please keep your answers brief, no emojis, I'm usually on the tram.",
+            "You can go back to longer answers, and emojis are fine again.",
+            ["You can go back to longer answers, and emojis are fine again."],
+        ),
+        (
+            "Oh und bitte antworte mir immer in Tabellen.",
+            "Das mit den Tabellen kannst du lassen.",
+            ["Das mit den Tabellen kannst du lassen."],
+        ),
+        ("Bitte nie Emojis.", "Emojis kannst du ruhig drin lassen.", ["Emojis kannst du ruhig drin lassen."]),
+        ("Oh please keep your answers short.", "I dropped my keys.", ["Oh please keep your answers short."]),
+    ],
+)
+def test_a_wish_told_in_passing_holds_until_it_is_withdrawn(
+    tmp_path: Path, wish: str, later: str, left: list[str]
+) -> None:
+    assert wishes(wish)
+    assert [each.value for each in held_after(tmp_path, wish, later) if each.attribute == "manner"] == left
+
+
+@pytest.mark.parametrize(
     ("said", "correction", "value"),
     [
         ("My brother Tam lives in Wick.", "sorry, not Wick, Thurso", "Thurso"),
