@@ -564,6 +564,8 @@ class EpisodeReader:
         self._space = space
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
         """How far each branch was examined, since turns that leave no memory are not examined again."""
+        self._leaves: set[str] = set()
+        """The leaves that were examined: what one tells may be known already, so that no memory cites it."""
 
     async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[IntakeResult]:
         """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own preset."""
@@ -580,8 +582,12 @@ class EpisodeReader:
                     drafts_of, key, head, batch, self._means.derived_cleaning(), self._means.clock.now()
                 )
                 settled = await self._store.write(_store_episodes, key.space, policy, batch, drafts)
-                if not policy.story:
+                if policy.story:
+                    self._leaves |= {each.id for each in batch}
+                else:
                     self._passed[key, branch] = batch[-1].last, batch[-1].id
+                # What repeats a memory is no work done, after which there would be more to do.
+                settled = [each for each in settled if each.did != "ignored"]
                 if settled:
                     yield IntakeResult(
                         session=key.session,
@@ -596,7 +602,9 @@ class EpisodeReader:
         passed = tx.log.path(key, head.id, position, position) if position >= 0 else ()
         # Continue after what was examined, if it is still on the branch.
         floor = position + 1 if passed and passed[0].id == name else 0
-        return due_leaves(tx, key, head, policy, floor) if policy.story else due_turns(tx, key, head, floor)
+        if policy.story:
+            return [each for each in due_leaves(tx, key, head, policy, floor) if each.id not in self._leaves]
+        return due_turns(tx, key, head, floor)
 
 
 def _store_episodes(
