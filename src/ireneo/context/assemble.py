@@ -220,6 +220,8 @@ def with_notes(
     They take at most `share` of the budget: beyond it the newest are shown, with the number of the others. A pin that
     was released is left out, and so is its release, unless an item of `before` or `shown` has its words.
     """
+    if not options.notes:
+        return list(shown)
     released = {each.about or each.text for each in options.notes if each.kind == "release"}
     said = " ".join(" ".join(each.text for each in (*before, *shown)).split()) if released else ""
     seen_by = options.policy.seen_by
