@@ -53,8 +53,10 @@ def test_no_pattern_takes_more_than_time_linear_in_its_text() -> None:
 )
 def test_a_pattern_that_takes_longer_is_found(source: str, method: str, unit: str) -> None:
     after = "!" if method == "search" else ""
-    # The other looks only see to it that no linear one is taken for one that grows.
-    assert growth(re.compile(source), method, Text(unit, after=after), looks=2) >= MOST
+    # The other looks only see to it that no linear one is taken for one that grows. What the machine does meanwhile for
+    # others may make the short text look slow, and so hide the growth, in a glance.
+    found = (growth(re.compile(source), method, Text(unit, after=after), looks=2) for _ in range(3))
+    assert any(each >= MOST for each in found)
 
 
 def test_a_pattern_that_is_linear_is_let_by() -> None:
