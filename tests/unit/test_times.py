@@ -136,6 +136,19 @@ async def test_a_message_between_dated_ones_is_of_the_time_before_it_and_a_later
     assert await times(session) == [THEN, THEN, THEN, THEN + timedelta(days=3), NOON]
 
 
+async def test_messages_without_a_time_are_of_the_time_given_with_them() -> None:
+    session = await memory_at(NOON).session("replayed")
+    await session.append("I live in Porto.", at=THEN)
+    dated = {"role": "user", "content": "And now in Braga.", "timestamp": (THEN + timedelta(days=3)).isoformat()}
+    await session.append([dated, {"role": "assistant", "content": "Noted."}, "Thanks."], at=THEN + timedelta(days=4))
+    assert [message.at for message in await session.messages()] == [
+        THEN,
+        THEN + timedelta(days=3),
+        THEN + timedelta(days=3),
+        THEN + timedelta(days=4),
+    ]
+
+
 UNDATED = """\
 {"messages": [
  {"role": "user", "content": "Make the integration tests pass in kestrel."},

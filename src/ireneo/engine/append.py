@@ -67,14 +67,16 @@ def append(
     format: str | None = None,
     source: str | None = None,
     after: str | None = None,
+    at: datetime | None = None,
     shown: tuple[MessageId, int] | None = None,
     as_said: bool = False,
     project: str = "",
 ) -> tuple[Appended, str | None]:
     """Append what a caller handed in, as `Session.append` promises, and move the branch to the last message.
 
-    The branch is only moved forward. `shown` is the head of the last context that was shown whole, and how many
-    messages it had; `project` is the session's, where known. Returns the session's source as well (see `decode_given`).
+    The branch is only moved forward. `at` is the time of messages that state none (by default now), `shown` the head of
+    the last context that was shown whole, and how many messages it had; `project` is the session's, where known. Returns
+    the session's source as well (see `decode_given`).
     """
     if source is None and (info := tx.sessions.get(key)):
         # Another process may have stored it meanwhile.
@@ -98,7 +100,7 @@ def append(
         found = chain_with_stored_ids(
             tx, key, place, listed, cleaning, lambda parts: count_parts(parts, resources.count)
         )
-        return _with_times(found, resources.clock.now())
+        return _with_times(found, at or resources.clock.now())
 
     settled = NewDrafts(drafts=())
     messages: list[Message] = []

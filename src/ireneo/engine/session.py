@@ -126,6 +126,7 @@ class Session:
         *,
         format: FormatName | None = None,
         after: str | None = None,
+        at: datetime | None = None,
         as_said: bool = False,
     ) -> Appended:
         """Store one message or several after the branch's head. They are durable once this returns.
@@ -141,8 +142,8 @@ class Session:
         with a sentence that says what to pass instead.
 
         A message's time is its own `timestamp` (or `created_at`, `time`, `Draft.at`), else that of its neighbours, else
-        now; a text without a zone means UTC, a datetime without one the local time. The time is not part of the id: if
-        the message is appended again, the first time stays.
+        `at`, else now; a text without a zone means UTC, a datetime without one the local time. The time is not part of
+        the id: if the message is appended again, the first time stays.
 
         Keys, tokens and passwords in messages of any role are replaced by marks such as ``[REDACTED password]`` before
         anything is stored, unless the memory was opened with `keep_secrets`.
@@ -163,6 +164,7 @@ class Session:
             format=format,
             source=self._source,
             after=after,
+            at=at,
             shown=self._shown,
             as_said=as_said,
             project=self._project,

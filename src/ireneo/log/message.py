@@ -199,6 +199,11 @@ class Message(ShortRepr, frozen=True, kw_only=True, gc=False):
         return self.draft.text
 
     @property
+    def at(self) -> datetime | None:
+        """When it was said, if that is known."""
+        return self.draft.at
+
+    @property
     def opens_turn(self) -> bool:
         """Whether a turn begins here."""
         return opens_turn(self.draft)

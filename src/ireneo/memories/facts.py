@@ -286,6 +286,16 @@ class Fact(ShortRepr, frozen=True, kw_only=True):
     """When we stopped believing that it was ever true then; None if we still do."""
 
     @property
+    def text(self) -> str:
+        """What was true, in words."""
+        return self.record.text
+
+    @property
+    def value(self) -> str:
+        """The value of the slot, if it is known separately from the text."""
+        return self.record.value
+
+    @property
     def against(self) -> tuple[str, ...]:
         """The objections to it, in sentences: by whom, when and why."""
         return objections(self.record)
