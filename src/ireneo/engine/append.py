@@ -75,8 +75,8 @@ def append(
     """Append what a caller handed in, as `Session.append` promises, and move the branch to the last message.
 
     The branch is only moved forward. `at` is the time of messages that state none (by default now), `shown` the head of
-    the last context that was shown whole, and how many messages it had; `project` is the session's, where known. Returns
-    the session's source as well (see `decode_given`).
+    the last context that was shown whole, and how many messages it had; `project` is the session's, where known.
+    Returns the session's source as well (see `decode_given`).
     """
     if source is None and (info := tx.sessions.get(key)):
         # Another process may have stored it meanwhile.
