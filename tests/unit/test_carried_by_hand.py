@@ -129,6 +129,23 @@ async def test_a_summary_by_hand_whose_messages_have_changed_is_named(memory: ir
     assert WORDS not in shown(await session.context(600))
 
 
+async def test_a_dispute_of_messages_without_a_summary_yet_is_seen(memory: ireneo.Memory) -> None:
+    await imported(memory, SAID)
+    session = await memory.session("boat")
+    (block,) = [row for row in (await session.context(900)).view if row.what == "summary"]
+    await session.dispute(block.id, "No keeper has a lantern.")
+    (again,) = [row for row in (await session.context(900)).view if row.what == "summary"]
+    assert (again.id, "(disputed): No keeper has a lantern." in again.text) == (block.id, True)
+
+
+async def test_a_character_who_heard_little_has_a_cast(memory: ireneo.Memory) -> None:
+    session = await memory.session("quay")
+    heard = ["I am Mara, the keeper of the light.", *SAID[1:40]]
+    parts = [ireneo.Text(text=each, author=NAMES[at % 2], present=NAMES) for at, each in enumerate(heard)]
+    await session.append([ireneo.Draft(role="user", parts=(part,)) for part in parts])
+    assert "Mara: the keeper of the light" in shown(await session.context(1_000, viewpoint="Ilse"))
+
+
 async def test_what_was_carried_back_stands_once_when_the_message_returns(memory: ireneo.Memory) -> None:
     await imported(memory, SAID)
     session = await memory.session("boat")

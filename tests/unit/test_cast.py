@@ -128,6 +128,19 @@ def test_who_wants_a_name_no_more_had_it() -> None:
     assert {"Agnes", "Crow"} in [set(each.names) for each in known.people]
 
 
+def test_who_says_another_name_of_their_own_at_a_roll_call_has_both_and_is_nobodys_player() -> None:
+    scene = [
+        ("Lark", "*Lark ties the boat.* I have a roll of forty names, and no ferry."),
+        ("Tom", "Lark, who is on that roll?"),
+        ("Lark", "Lark is a word from a roll call. My name is Edda Marsh. From today I go by Edda."),
+        ("Tom", "*Tom nods.* Then come in, Edda. The soup is hot, and Tom is hungry."),
+    ]
+    known = known_cast([leaf(*scene, *scene[:2])])
+    assert [set(each.names) >= {"Lark", "Edda"} for each in known.people if "Lark" in each.names] == [True]
+    assert {each.name for each in known.people} == {"Lark", "Tom"}
+    assert not any(each.player for each in known.people)
+
+
 def test_main_characters_are_named_and_nobody_is_whom_only_one_sentence_names() -> None:
     scene = [
         ("Wil Tarn", "I take the oar, and Wil pushes off. My map is dry."),

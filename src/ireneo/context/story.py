@@ -242,7 +242,7 @@ def _in_steps(fresh: Sequence[Message], steps: int, policy: Policy) -> Sequence[
 
 def _with_recent(grown: StoryState, options: ContextOptions, teller: StoryTextCache) -> StoryState:
     """Add a leaf over the newest messages that have none, in whole parts; none where a model told the past."""
-    first = _in_steps(grown.fresh, PARTS, options.policy)
+    first = _in_steps(grown.fresh, PARTS, options.policy) or (() if grown.nodes else grown.fresh)
     if not first or mostly_model_written(grown.nodes):
         return grown
     return replace(grown, recent=teller.leaf(first, options))
@@ -501,11 +501,7 @@ def _past_blocks(
         groups = even_groups(story.nodes, most) if even else group_by_age(story.nodes, most)
         shown = (teller.join(group, options) if len(group) > 1 else group[0] for group in groups)
         story = replace(story, nodes=tuple(shown))
-    doubts = {
-        node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
-        for node in story.nodes
-        if (told := options.unanswered_disputes(node))
-    }
+    doubts = _doubts(story.nodes, options)
     nodes, words = _rendered_nodes(story.nodes, room, doubts, options, teller)
     newest = list(nodes[-NEWEST_BLOCKS:])
     if spare and not any(node.id in doubts or is_model_written(node) for node in newest):
@@ -515,6 +511,15 @@ def _past_blocks(
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
     return out
+
+
+def _doubts(nodes: Sequence[Summary], options: ContextOptions) -> dict[SummaryId, str]:
+    """Why summaries are disputed, by their ids."""
+    return {
+        node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
+        for node in nodes
+        if (told := options.unanswered_disputes(node))
+    }
 
 
 def _rendered_nodes(
@@ -647,10 +652,11 @@ def _open_blocks(
     summarizer = f"{options.policy.summarizer}/open"
     leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     leaf = with_edits(leaf, options.by_hand)
+    doubts = _doubts([leaf], options)
     # Even without room for a line it is seen that there were messages.
-    least = options.count(header(leaf)) + 1
-    (text,) = teller.block_texts([leaf], max(room - frame, least), {}, options)
-    return [show_block(leaf, text, frame, options.count)]
+    least = options.count(header(leaf, doubts.get(leaf.id, ""))) + 1
+    (text,) = teller.block_texts([leaf], max(room - frame, least), doubts, options)
+    return [replace(show_block(leaf, text, frame, options.count), disputed=doubts.get(leaf.id, ""))]
 
 
 def _seen_by_character(shown: ContextItem, character: str) -> ContextItem:

@@ -196,6 +196,8 @@ class _CastResolver:
                     and name not in self._speaking
                     and self._counts[name]["leaves"] >= least
                     and not set(bare_name(mention.name)) & set(bare_name(name))
+                    # Who is called by the own name, as often as by this one, is no player.
+                    and self._times_called(name) >= self._times_called(mention.name)
                 ):
                     claims.append((mention.weight, name, mention.name))
         out: dict[str, str] = {}
@@ -204,6 +206,11 @@ class _CastResolver:
             if all(set(bare_name(other)) & set(bare_name(name)) for other in same):
                 out.setdefault(name, author)
         return out
+
+    def _times_called(self, who: str) -> int:
+        """Count how often somebody acts or is named, by any name that shares a word with this one."""
+        words = set(bare_name(who))
+        return sum(each["acts"] + each["named"] for name, each in self._counts.items() if words & set(bare_name(name)))
 
     def _self_played_counts(self) -> Counter[str]:
         """Count how often each author acts or answers under their own name, and so is a character themselves."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.language.files import CAPITAL, any_of, cached_data, topic
 from ireneo.language.story_topics import Cast, Turns
@@ -267,9 +268,13 @@ def _record_fates(each: _CastSentence, found: _CastFindings) -> None:
 
 def _is_certain(text: str, match: re.Match[str]) -> bool:
     """Whether nothing in the clause of a match negates it or makes it uncertain."""
+    return not _SAYS.not_so.search(_clause(text, match))
+
+
+def _clause(text: str, match: re.Match[str]) -> str:
     start = max((found.end() for found in _STOP.finditer(text, 0, match.start())), default=0)
     stop = _STOP.search(text, match.end())
-    return not _SAYS.not_so.search(text, start, stop.end() if stop else len(text))
+    return text[start : stop.end() if stop else len(text)]
 
 
 def _record_aliases(each: _CastSentence, found: _CastFindings) -> None:
@@ -282,7 +287,7 @@ def _record_aliases(each: _CastSentence, found: _CastFindings) -> None:
     if match and subject:
         other = _matched_name(match, "y", each)
         if other and key_words(subject) != key_words(other):
-            found.fact("alias", subject, other, each, SURE)
+            found.fact("alias", subject, other, replace(each, text=_clause(each.text, match)), SURE)
 
 
 def _matched_name(match: re.Match[str], which: str, each: _CastSentence) -> str:
