@@ -253,8 +253,8 @@ class Scene(Struct, frozen=True):
             raise UnreadableLog(f'{place}: its `present` is no list of names; give one such as ["Vera", "Anselm"]')
         return cls(author=author, present=tuple(names))
 
-    def play(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Give the texts of `drafts`, which were made of one message, its author and its listeners."""
+    def give_author(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Return `drafts`, which were made of one message, with its author and its listeners on each text."""
         return [
             replace(
                 draft,
@@ -272,7 +272,7 @@ def decode_message(message: object, chat: ChatFormat, place: str = "message 0") 
     scene = Scene.of(message, place)
     if scene is None or not isinstance(message, dict):
         return chat.decode([message])
-    return scene.play(chat.decode([without(message, *_SCENE)]))
+    return scene.give_author(chat.decode([without(message, *_SCENE)]))
 
 
 def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
