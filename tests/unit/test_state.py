@@ -94,6 +94,9 @@ def test_a_narrow_context_tells_changed_files_by_their_ends_and_those_that_end_a
 def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:
     assert shown(changing("src/a.py"), run("rm src/a.py", "")) == []
     assert shown(run("rm -rf old", ""), changing("/tmp/try/a.py")) == []
+    assert shown(changing("/home/me/.agent/plans/quiet-tide.md")) == []
+    worked_on = "/home/me/.agent/worktrees/tide/a.py"
+    assert shown(changing(worked_on)) == [f"Changed, and no commit seen since: {worked_on}."]
     elsewhere = run("cd /tmp/try && git init && git commit -m initial", "[master 83cc426] initial")
     assert shown(COMMITTED, elsewhere) == ["Last commit 4f2a91c on rows: Keep every row"]
 

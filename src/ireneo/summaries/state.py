@@ -98,7 +98,10 @@ _WAS_RESET = "Shell cwd was reset to "
 """Part of the output of a command that left the project's folder."""
 _VERSION_COMMAND = lazy_re(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
-_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
+_APART = lazy_re(
+    r"/tmp/|/var/folders/|/private/|(?:~|/root|/(?:home|Users)/[^/]{1,100})/\.[^/]{1,100}/(?!(?:.{1,300}/)?worktrees/)"
+)
+"""Temporary files, and what programs keep for themselves at home, such as an agent's plan: no work on a project."""
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
@@ -106,7 +109,7 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
     """The state of the work after `done`, the newest line of each subject."""
     out: dict[str, Line] = {}
     seen = (step.action.subject for step in done if step.action.kind in (*CHANGES, "read"))
-    touched = [path for path in seen if path.startswith("/") and not path.startswith(_SCRATCH)]
+    touched = [path for path in seen if path.startswith("/") and not _APART.match(path)]
     for place, step in enumerate(done):
         for line in _state_of_step(step, touched):
             _put_newest(out, line)
@@ -378,7 +381,7 @@ def _staged_paths(step: Step) -> Iterator[Line]:
 def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
-        if step.changed and not action.subject.startswith(_SCRATCH):
+        if step.changed and not _APART.match(action.subject):
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _task_list(step)
