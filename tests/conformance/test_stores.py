@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -16,6 +16,7 @@ from tests.postgres_server import empty_database, own_database
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.postgres.store import open_postgres
 from ireneo.adapters.sqlite.opening import open_sqlite
+from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 from ireneo.testing.conformance import CAPABILITIES, CHECKS, check_store
@@ -45,6 +46,30 @@ async def open_in_postgres(_: Path) -> Store:
     return await open_postgres(own_database())
 
 
+KEPT: list[Store] = []
+"""The store over this process's own database on a server: to open its connections takes longer than most checks."""
+
+
+async def kept_in_postgres() -> Store:
+    """The store that is kept, emptied; a new one where a check has closed it."""
+    empty_database()
+    for store in KEPT:
+        with suppress(StoreError):
+            await store.read(lambda tx: None)
+            return store
+    KEPT[:] = [await open_in_postgres(Path())]
+    return KEPT[0]
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.Runner]:
+    """The loop of all checks, and of the store that is kept."""
+    with asyncio.Runner() as runner:
+        yield runner
+        for store in KEPT:
+            runner.run(store.close())
+
+
 STORES: dict[str, Opener] = {
     "in_memory": open_in_memory,
     "sqlite": open_full,
@@ -70,7 +95,8 @@ class Places:
         if self._opener in (open_full, open_normal):
             new_database(self._place / "store.db")
         if self._opener is open_in_postgres:
-            empty_database()
+            yield await kept_in_postgres()
+            return
         store = await self._opener(self._place)
         try:
             yield store
@@ -92,9 +118,9 @@ EXAMINED = [
 
 
 @pytest.mark.parametrize(("check", "opener"), EXAMINED)
-def test_store(check: Check, opener: Opener, tmp_path: Path) -> None:
+def test_store(check: Check, opener: Opener, tmp_path: Path, loop: asyncio.Runner) -> None:
     places = Places(tmp_path, opener)
-    asyncio.run(check.run(places.fresh, places.again))
+    loop.run(check.run(places.fresh, places.again))
 
 
 def test_every_check_is_a_sentence_with_a_name_of_its_own() -> None:
