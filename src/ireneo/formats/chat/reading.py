@@ -187,7 +187,7 @@ def time_of(message: object) -> datetime | None:
     for holder in (message, *_time_values(message, _INSIDE)):
         if at := next(filter(None, map(_moment, _time_values(holder, TIME_KEYS))), None):
             return at
-    parts = next(_time_values(message, ("parts",)), ())
+    parts = next(iter(_time_values(message, ("parts",))), ())
     times = (time_of(part) for part in (parts if isinstance(parts, list | tuple) else ()))
     return max(filter(None, times), default=None)
 
@@ -275,9 +275,9 @@ def decode_message(message: object, chat: ChatFormat, place: str = "message 0") 
     return scene.give_author(chat.decode([without(message, *_SCENE)]))
 
 
-def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
-    named = (holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None) for name in names)
-    return (value for value in named if value is not None)
+def _time_values(holder: object, names: Sequence[str]) -> list[object]:
+    held = map(holder.get, names) if isinstance(holder, Mapping) else (getattr(holder, each, None) for each in names)
+    return [value for value in held if value is not None]
 
 
 def _moment(value: object) -> datetime | None:
@@ -548,8 +548,9 @@ def _item(value: object, index: int, holder: object) -> _Item:
     """Make an item of a message, with its own time, or with the time of the reply that held it."""
     at = None
     if not isinstance(value, Draft | str):
-        replied = isinstance(holder, Mapping) and not _as_request(holder)
-        at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
+        at = time_of(value)
+        if at is None and value != holder and not _as_request(holder):
+            at = time_of(holder) if isinstance(holder, Mapping) or library_of(holder) in CLIENTS else None
     return _Item(index=index, value=value, mark=mark_of(value), at=at)
 
 
