@@ -205,6 +205,14 @@ async def test_new_words_are_kept_where_another_memory_has_the_value(memory: ire
     assert await texts(memory, text="Bergen") == ["Ana lives in Bergen, Norway."]
 
 
+async def test_new_words_that_fill_the_slot_otherwise_have_their_own_value(memory: ireneo.Memory) -> None:
+    kept = (await memory.remember("I have a dog.", at=MAY)).record
+    named = await memory.update(kept.id, text="My dog is called Bramble.")
+    assert (kept.value, named.attribute, named.value) == ("dog", "pet", "Bramble")
+    worded = await memory.update(named.id, text="Bramble is the dog that follows me home.")
+    assert worded.value == "Bramble"
+
+
 async def test_deleting_forgets_and_offers_the_source(memory: ireneo.Memory) -> None:
     session = await memory.session("monday")
     ids = (await session.append([said("My dog is called Rex."), said("It rains.")])).ids

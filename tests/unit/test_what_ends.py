@@ -31,6 +31,8 @@ async def told(*messages: str) -> list[str]:
         ("Ich wohne in Kiel.", "Den Kurs in Kiel sag ich ab, zu teuer.", "Ich wohne in Kiel."),
         ("Our goat is called Bramble.", "We may have to have Bramble put down.", "goat is called Bramble"),
         ("Our goat is called Bramble.", "We had Bramble shod and put down the hay.", "goat is called Bramble"),
+        ("My son is called Leo.", "We put Leo to sleep at seven, then dinner.", "son is called Leo"),
+        ("My son is called Leo.", "I had Leo put down for the swimming course.", "son is called Leo"),
         ("Greta is due on 28 December.", "The garage moved my slot to 4 December.", "Greta is due on 28 December."),
     ],
 )
@@ -54,6 +56,24 @@ async def test_an_ending_ends_nothing_beside_it(first: str, then: str, stays: st
 async def test_an_ending_ends_what_it_names(first: str, then: str, over: str) -> None:
     assert any(over in each for each in await told(first))
     assert not any(over in each for each in await told(first, then))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "now"),
+    [
+        ("My boyfriend is called Tam.", "My husband Tam can't stand leeks.", "The user's husband is called Tam."),
+        ("Meine Freundin heißt Jette.", "Meine Frau Jette mag keinen Lauch.", "Des Nutzers Frau heißt Jette."),
+        ("My wife is called Odile.", "My partner Odile can't stand leeks.", "wife is called Odile"),
+    ],
+)
+async def test_a_partner_is_called_what_they_were_called_last(first: str, then: str, now: str) -> None:
+    held = [each for each in await told(first, then) if "heißt" in each or "called" in each]
+    assert len(held) == 1
+    assert now in held[0]
+    async with ireneo.open(":memory:") as memory:
+        await memory.remember("Meine Freundin heißt Jette.", at=AT)
+        await memory.remember("Jette ist meine Frau.", at=AT + timedelta(weeks=2))
+        assert [each.text for each in await memory.memories()] == ["Jette ist meine Frau."]
 
 
 async def test_who_says_without_a_subject_where_they_moved_lives_there() -> None:

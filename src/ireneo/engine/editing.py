@@ -36,7 +36,7 @@ from ireneo.log.message import MessageId, short
 from ireneo.log.tree import SessionKey
 from ireneo.memories.exchange import objection_draft
 from ireneo.memories.index import label_term
-from ireneo.memories.intake import MemoryDetails, check_labels, memory_draft
+from ireneo.memories.intake import MemoryDetails, check_labels, classify, memory_draft
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import (
     MERGED,
@@ -258,9 +258,12 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     """Record a memory in new words, and evidence against the old ones."""
     text = edit.text or _with_value(record, edit.value or "")
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
-    # A changed text that no longer names the value has another value.
+    read = classify(text, "user" if origin == "user" else "")
+    # "My dog is called Pickle" gives a dog a name; words that no longer name the old value have another.
+    named = record.value if record.value.casefold() in text.casefold() else ""
+    told = read.value if edit.text and slot(read.subject, read.attribute) == slot(*names.values()) else ""
     keeps = edit.text is None and not ({"subject", "attribute"} & set(edit.said))
-    value = edit.value or (record.value if keeps or record.value.casefold() in text.casefold() else "")
+    value = edit.value or (record.value if keeps else told or named)
     details = MemoryDetails(kind=record.kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
     details |= {"task_type": record.task_type, "name": record.name, "conditions": record.conditions, **names}  # type: ignore[typeddict-item]
     if record.signature:

@@ -39,7 +39,7 @@ from ireneo.memories.figures import (
 )
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import OFF, cancelled_plans, is_future, is_plan, without_plans
-from ireneo.memories.persons import being_terms, beings_in, person_terms, role_terms, without_speaker
+from ireneo.memories.persons import KIN, being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
@@ -153,10 +153,13 @@ class _ChangeReader:
 
     def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
-        pets = {term for each, _ in self.held if each.attribute == "pet" for term in terms(each.value)}
+        pets, kin = (
+            {term for each, _ in self.held if each.attribute in names for term in terms(each.value)}
+            for names in (("pet",), (*KIN, "child"))
+        )
         for said, gone, back, parted in ended_things(self.words):
-            if gone == "pet" and not said & pets:
-                # Children who fall asleep are well.
+            if (gone == "pet" and not said & pets) or (gone == "animal" and said & kin):
+                # Children who fall asleep, or are put to sleep, are well.
                 continue
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
             named = said if gone else said - self.persons or said
@@ -351,14 +354,14 @@ def changed_things(words: str) -> Sequence[tuple[str, re.Match[str], re.Pattern[
 
 @lru_cache(512)
 def ended_things(words: str) -> tuple[tuple[frozenset[str], str, bool, bool], ...]:
-    """The terms of each thing that has ended: if it died, "who", or "pet" if it must be one; if it is back, or parted.
+    """The terms of each thing that has ended: if it died, "who", "pet" or "animal"; if it is back, or parted.
 
     Cached, since each statement is compared with the same memories.
     """
     told = []
     for pattern in cue_patterns("over_what"):
         for found in pattern.finditer(words):
-            gone = next((each for each in ("pet", "who") if each in found.re.groupindex), "")
+            gone = next((each for each in ("pet", "animal", "who") if found.groupdict().get(each)), "")
             name = "who" if gone else "what"
             named = _phrase_terms(found[name], before=found.end(name) < found.end())
             # "I finished a model": a new thing is none that is known.

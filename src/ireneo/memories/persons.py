@@ -164,7 +164,7 @@ def is_about_relative(text: str) -> bool:
     hits = list(_relative_pattern().finditer(text))
     if has_cue("joint", _relative_pattern().sub("", text)):
         return False
-    return any(relations()[hit["word"].casefold()] in _KIN[1:] for hit in hits)
+    return any(relations()[hit["word"].casefold()] in KIN[1:] for hit in hits)
 
 
 @cached_data
@@ -186,7 +186,7 @@ def _relative_pattern() -> re.Pattern[str]:
     )
 
 
-_KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
+KIN = ("partner", "sibling", "parent", "relative", "friend", "boss", "colleague", "ex")
 """The codes of relations that distinguish persons."""
 _OWNED = lazy_re(rf"\b({CAPITAL}[\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 
@@ -194,7 +194,7 @@ _OWNED = lazy_re(rf"\b({CAPITAL}[\w-]+)['’]s (?:[a-z]+ )?([a-z]+)")
 @cached_data
 def person_terms() -> frozenset[str]:
     """Terms for relatives, friends and colleagues."""
-    return _relation_terms(_KIN)
+    return _relation_terms(KIN)
 
 
 @cached_data
@@ -206,7 +206,7 @@ def role_terms() -> frozenset[str]:
 @cached_data
 def being_terms() -> frozenset[str]:
     """Terms for people and animals that belong to somebody; what is true of one isn't true of another."""
-    return _relation_terms((*_KIN, "child", "pet"))
+    return _relation_terms((*KIN, "child", "pet"))
 
 
 def beings_in(text: str, known: set[str]) -> set[str]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.log.message import short
 from ireneo.memories.facts import held_at
 from ireneo.memories.kinds import KINDS, MemoryKind
+from ireneo.memories.persons import beings_in, gender
 from ireneo.memories.record import (
     NAMES,
     Evidence,
@@ -108,7 +109,7 @@ def _without_repeated_reason(draft: MemoryDraft, text: str) -> MemoryDraft:
 def _takes_wording(old: Record, draft: MemoryDraft) -> bool:
     """Whether the memory should take the draft's wording: the earliest wording wins, unless it contradicts the memory.
 
-    A user's wording is kept.
+    A user's wording is kept. A partner is called what they were called last: "boyfriend", and then "husband".
     """
     evidence = supporting(old)
     if old.drawn:
@@ -118,6 +119,11 @@ def _takes_wording(old: Record, draft: MemoryDraft) -> bool:
     first = min((each.recorded for each in evidence), default=None)
     if first is None:
         return True
+    if draft.attribute == "partner" and gender(draft.text):
+        before, now = (beings_in(text, set()) for text in (old.text, draft.text))
+        if before != now:
+            # Who was the girlfriend is the wife now.
+            return draft.at > max(each.at for each in evidence)
     return (draft.recorded, draft.text, *_slot_names(draft).values()) < (first, old.text, *_slot_names(old).values())
 
 
