@@ -25,7 +25,7 @@ ENDED = (
     ("I learn Italian with an app every morning.", "Italian has been shelved, no time."),
     ("My wife Dana works days at the hospital.", "Dana's on nights again since two colleagues quit."),
     ("Mum lives alone in Cork.", "Mum moved into a care home in Mallow."),
-    ("Ich wohne bei meinen Eltern in Soest.", "Seit Samstag hab ich eine eigene Bude in Dortmund."),
+    ("Ich wohne bei meinen Eltern in Soest.", "Jetzt hab ich eine eigene Bude in Dortmund."),
     ("Lena spielt Querflöte in der Musikschule.", "Lena hat die Flöte hingeschmissen, jetzt will sie Schlagzeug."),
     ("Ich geh jeden Dienstag kegeln mit den Kollegen.", "Kegeln hab ich bleiben lassen."),
     ("Wir fahren im August nach Rügen.", "Aus Rügen wird nichts, wir bleiben daheim."),

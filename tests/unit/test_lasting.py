@@ -134,6 +134,27 @@ def test_of_several_sentences_those_that_last_stay() -> None:
     assert over == ExpiredPart(until=SAID + COUNTS_FOR, left=quoted("We sold the boat to Greta."))
 
 
+@pytest.mark.parametrize(
+    ("words", "old"),
+    [
+        ("My desk is next to the lift since we changed floors", True),
+        ("Mein Schreibtisch steht neben dem Aufzug, seit wir umgezogen sind", True),
+        ("My desk is next to the lift", False),  # too short to be understood by itself
+        ("We are in Wales until Sunday and the roof of our tent leaks", False),
+    ],
+)
+def test_what_only_became_old_is_told_with_a_warning(words: str, old: bool) -> None:
+    german = words.startswith("Mein")
+    text = f"Am 14. Mai 2031 sagte der Nutzer: „{words}“" if german else quoted(words)
+    over = expired_part(text, SAID, LATER)
+    assert over is not None
+    assert bool(over.old) == old
+    if over.old:
+        assert words in over.old
+        assert ("nicht mehr so" if german else "may no longer be so") in over.old
+        assert expired_part(over.old, SAID, LATER) is None
+
+
 def test_an_end_that_is_named_goes_before_all_others() -> None:
     text = quoted("I'm in plaster till June")
     over = expired_part(text, SAID, SAID + timedelta(days=30))
@@ -163,9 +184,27 @@ def test_what_counts_no_more_is_found_in_the_history_with_its_reason(tmp_path: P
             at = SAID + timedelta(days=100 * number)
             session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}])
         memory.work(until_idle=True)
-        held = " ".join(each.text for each in memory.memories())
-        assert "lift" not in held
-        assert "Greta" in held
-        (desk,) = [each for each in memory.memories(state="any") if "lift" in each.text]
+        (old,) = [each for each in memory.memories() if "lift" in each.text]
+        assert old.text.startswith("On 14 May 2031 the user said (long ago; it may no longer be so): “my desk")
+        assert "Greta" in " ".join(each.text for each in memory.memories())
+        (desk,) = [each for each in memory.memories(state="retired") if "lift" in each.text]
         assert desk.reason == "It was told of 14 May 2031, and is not relied on since 10 November 2031."
         assert desk.id in [each.id for each in memory.recall("what was next to my desk before?")]
+        memory.restore([desk.id])
+        session.append([{"role": "user", "content": "and with spoon?", "timestamp": LATER.isoformat()}])
+        memory.work(until_idle=True)
+        assert [each.id for each in memory.memories() if "lift" in each.text] == [desk.id]
+
+
+def test_a_home_that_was_moved_into_is_not_ended_by_the_arrival(tmp_path: Path) -> None:
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("chat")
+        said = ("I live in Leeds.", "We're moving! A flat on Bishop Street, in Ripon, keys on 18 June.", "we're in!")
+        for number, text in enumerate(said):
+            at = datetime(2026, 5, 1, tzinfo=UTC) + timedelta(days=25 * number)
+            session.append([{"role": "user", "content": text, "timestamp": at.isoformat()}])
+        memory.work(until_idle=True)
+        memory.remember("I live in Ripon.", at=datetime(2026, 6, 18, tzinfo=UTC))
+        homes = {fact.record.value: fact.period for fact in memory.history("user", "home")}
+        assert homes["Ripon"].end is None
+        assert any("Bishop Street" in each.text for each in memory.memories())

@@ -404,10 +404,12 @@ def _evidence_against(record: Record, draft: MemoryDraft) -> MemoryDraft:
 def retire_expired(
     tx: Transaction, space: str, known: Sequence[Record], moment: datetime, recorded: datetime
 ) -> list[Remembered]:
-    """Retire quotations that are over at `moment`, or too old to be relied on."""
+    """Retire quotations that are over at `moment`; those that are only too old to be relied on get a warning."""
     done: list[Remembered] = []
     for each in known:
         is_quoted = each.kind == "episodic" and each.holds and not each.pinned
+        # What was restored by hand doesn't lapse again.
+        is_quoted = is_quoted and not any(piece.lapsed for piece in each.evidence)
         over_now = expired_part(each.text, each.at, moment) if is_quoted else None
         if over_now is None:
             continue
@@ -425,10 +427,9 @@ def retire_expired(
             project=last.project,
             **names,
         )
-        rest = replace(
-            over, text=over_now.left, until=None, against=False, session=last.session, messages=last.messages
-        )
-        done += settle_drafts(tx, space, [over, *([rest] if over_now.left else [])])
+        rest = replace(over, until=None, against=False, session=last.session, messages=last.messages)
+        left = [replace(rest, text=text) for text in (over_now.left, over_now.old) if text]
+        done += settle_drafts(tx, space, [over, *left])
     return done
 
 
@@ -661,7 +662,13 @@ def restore(tx: Transaction, resources: Resources, space: str, ids: Sequence[str
     found = [each for each in memories_of_ids(tx, space, ids) if each.archived or not each.holds]
     tx.memories.put(space, [replace(each, archived=False, archived_at=None, archived_why="") for each in found])
     ended = [each for each in found if each.state == "retired" and not each.archived]
-    settle_drafts(tx, space, [_revival(each, resources.clock.now()) for each in ended], judged=True)
+    now = resources.clock.now()
+    settle_drafts(tx, space, [_revival(each, now) for each in ended], judged=True)
+    # What was restored needs no second line that warns of its age.
+    ends = [(each, piece.until + _AFTER) for each in ended for piece in each.evidence if piece.lapsed and piece.until]
+    aged = [(each, part.old) for each, end in ends if (part := expired_part(each.text, each.at, end)) and part.old]
+    over = [replace(_revival(each, now), text=old, against=True, why="It was restored.") for each, old in aged]
+    settle_drafts(tx, space, over, judged=True)
     for each in tx.memories.get(space, [each.id for each in found if not each.archived]):
         if not each.holds:
             said = f"Memory {each.id} is not in the archive but {each.state}. {each.reason}".strip()

@@ -123,11 +123,10 @@ def memory_text(record: Record, standing: str = "") -> str:
         lines.append(f"To be reconsidered: {record.stale}")
     lines += ["", "Evidence, the newest first:"]
     for piece in reversed(record.evidence[-8:]):
-        against = " against it" if piece.against else ""
         session = f" in session {piece.session}" if piece.session else ""
         names = " ".join(f"[{name[:_ID_CHARACTERS]}]" for name in piece.sources[:4])
         day = f"{piece.when:%Y-%m-%d}" if piece.when else "undated"
-        lines.append(f"- {day}{against}, by the {piece.origin}{session} {names}".rstrip())
+        lines.append(f"- {day}{piece.role}{session} {names}".rstrip())
     return "\n".join(lines)
 
 

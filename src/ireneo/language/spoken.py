@@ -125,6 +125,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     speaker: Set = frozenset()  # Subjects that are the speaker
     owners: Set = frozenset()  # Possessives and definite articles before a thing
     elliptic: Patterns = BARE  # At the end of a clause: what it says is only known from the one before it
+    applies: Patterns = BARE  # What was only asked or supposed before it is so of the speaker: "which I am"
     lasts_until: Patterns = BARE  # Anywhere: it holds up to a time
     lasts_for: Row = ()  # Anywhere: it holds for `number` of `unit` from now on
     lasted: Patterns = BARE  # Anywhere: it is past or recurs, so that such a time is no end
@@ -196,6 +197,7 @@ class Phrasing(Topic, frozen=True, kw_only=True):
     may_be_name: Row = ()  # Anywhere: what may be a `name`. Case-sensitive.
     states_behind: Set = frozenset()  # Words after a shortened "has" that aren't past participles
     reported: Row = ()  # Before the quotation in a memory that quotes the user
+    long_ago: Row = ()  # Behind that, if it was said too long ago to be relied on
     of_work: Patterns = Patterns(r"\b{}\s(?P<place>[^,.;:!?]{2,60})")  # Before a place of work
     no_work: Set = frozenset()  # What people are who have no employer
     as_what: Patterns = Patterns("{}$")  # Before somebody's job, if the verb says that it is work

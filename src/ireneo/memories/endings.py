@@ -38,7 +38,7 @@ from ireneo.memories.figures import (
     units_by_term,
 )
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.lasting import OFF, cancelled_plans, is_future, is_plan, without_plans
+from ireneo.memories.lasting import COUNTS_FOR, OFF, cancelled_plans, is_future, is_plan, plan_deadline, without_plans
 from ireneo.memories.persons import KIN, being_terms, beings_in, person_terms, role_terms, without_speaker
 from ireneo.memories.quoting import begins_with_name
 from ireneo.memories.record import MemoryDraft, Record
@@ -294,6 +294,7 @@ class _ChangeReader:
                     and not (of_whom and of_whom.isdisjoint(terms(words)))
                     # "Moved to Hove": who lives at 12 Hill Road, Hove, is there.
                     and not (thing in ("home", "employer") and self.names & set(terms(words)))
+                    and not (thing in _TOLD_AHEAD and not self.names and self._tells_of_new(each, thing))
                     and (
                         self._name_same_persons(mine, theirs)
                         or (is_name_of(each) and {*terms(each.value)} <= {*terms(mine)})
@@ -301,6 +302,14 @@ class _ChangeReader:
                     and (each.subject in ("", self.draft.subject) or not self.draft.subject)
                 ):
                     yield each
+
+    def _tells_of_new(self, record: Record, thing: str) -> bool:
+        """Whether a memory itself tells of a recent or coming change, so that "we're in!" speaks of its home."""
+        values = [record, *(each for each, _ in self.held if record.value and record.value in each.text)]
+        told = ((comparable_words(each.text), each.at) for each in values if self.draft.at - each.at < COUNTS_FOR)
+        return any(
+            thing in {each for each, *_ in changed_things(words)} or plan_deadline(words, at) for words, at in told
+        )
 
     def _same_beings(self, record: Record, shared: Set[str]) -> bool:
         """Whether a memory may be about the same people and animals, which must be clear if little is shared."""
@@ -530,6 +539,8 @@ _COUNTED = lazy_re(
     re.I,
 )
 """A number before what is listed."""
+_TOLD_AHEAD = ("home", "job", "employer")
+"""Things that people announce by name, and then speak of without it."""
 _NEW_THING = lazy_re(lambda: rf"\b{any_of(topic(Facts).articles)} (?:\S+ )?[^\s,]+[,:] $", re.I)
 _NAMES_AGAIN = lazy_re(lambda: rf"(?:{any_of(topic(Facts).article)})\s(?:\S+\s){{2,}}", re.I)
 """The beginning of a part that repeats the one before it: an article and several words."""

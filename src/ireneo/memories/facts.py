@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -162,6 +162,11 @@ def _trust_at(points: Sequence[Point], at: int) -> float:
 
 def _periods_by_memory(points: Sequence[Point]) -> dict[MemoryId, list[HeldPeriod]]:
     found: dict[MemoryId, list[HeldPeriod]] = {}
+    # The end of what was replaced before, as something said later shows, has no consequence.
+    idle = {
+        two for one, two in pairwise(points) if two.until == two.start and one.id != two.id and one.covers(two.start)
+    }
+    points = [each for each in points if each not in idle]
     for point, following in zip(points, [*points[1:], None], strict=True):
         end, ended_by = point.until, None if point.until is None else point
         if following and point.covers(following.start):

@@ -1,8 +1,8 @@
 """How long a quotation is taken to be true: until a time that it names, for some weeks or months, or for good; plans.
 
 A statement that fills no slot is quoted with its day. Nobody knows how long a statement about the present is true: it
-counts for half a year, and afterwards only appears in the history. Events are kept, and so are statements that are
-true for years: what somebody likes, can't eat or has learned.
+counts for half a year, and is told afterwards as what was said long ago and may no longer be so. Events are kept, and
+so are statements that are true for years: what somebody likes, can't eat or has learned.
 
 A plan ("I'll be moving to York", "we move on Friday") ends nothing and fills no slot, since many plans come to nothing.
 It is quoted until its day has passed, and the current facts remain until somebody says that it came true. Only another
@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from ireneo.language.files import CAPITAL, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, of_language, topic
 from ireneo.language.moments import moments
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, time_window
@@ -30,7 +30,7 @@ from ireneo.memories.ended_values import told_sentences
 from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
 from ireneo.memories.record import Record
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
-from ireneo.memories.worth import LEAST_LEFT, keep_score
+from ireneo.memories.worth import LEAST_LEFT, LEAST_OLD, keep_score
 from ireneo.patterns import lazy_re
 
 _CONNECTIVES = topic(Connectives)
@@ -47,6 +47,8 @@ _DAYS = {
     for unit in units.split()
 }
 _OPENING_NAME = lazy_re(rf"{CAPITAL}[\w'’-]*(?: {CAPITAL}[\w-]*)?")
+_LEAST_WORDS = 9
+"""From this many words on an old quotation means something."""
 _FEW = 2
 """From this many words on a sentence means something by itself."""
 _QUOTED = lazy_re(r"[„“]([^“”]+)[“”]")
@@ -144,10 +146,14 @@ class ExpiredPart(Struct, frozen=True, kw_only=True):
     """Until when it counted."""
     left: str
     """The quotation without it; empty if nothing is left."""
+    old: str = ""
+    """What of it may still be so, quoted with a warning; empty if it is worth too little."""
 
 
 class _End(Struct, frozen=True, kw_only=True):
     at: datetime
+    by_age: bool = False
+    """Whether only its age speaks against it."""
     left: str = ""
     """The part of its sentence before it."""
 
@@ -165,7 +171,26 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     left = " ".join(kept) if kept and not (_FACTS.refers.match(kept[0]) or _CONNECTIVES.choices.match(kept[0])) else ""
     left = frame.replace(unquoted_words(text), left) if left else ""
     # "My sister comes on Friday. She's coeliac": what lasts needs what is over, and keeps it.
-    return None if left == text else ExpiredPart(until=max(each.at for each in over), left=left)
+    may_hold = [(each, None if end and end.by_age else end) for each, end in said]
+    old = list(_lasting_sentences(may_hold, now))
+    apart = [each for each in old if each not in kept] if left else []
+    # What is told of it already isn't told again, unless the rest refers to it.
+    apart = apart if apart and not (_FACTS.refers.match(apart[0]) or has_cue("points", apart[0])) else old
+    warned = _warned(text, apart) if any(end.by_age for end in over) else ""
+    return None if left == text else ExpiredPart(until=max(each.at for each in over), left=left, old=warned)
+
+
+def _warned(text: str, said: Sequence[str]) -> str:
+    """Sentences of a quotation that are only old, quoted with a warning; empty if they are worth little."""
+    own, kept = unquoted_words(text), " ".join(said)
+    if len(_WORDS.findall(kept)) < _LEAST_WORDS or keep_score(kept) < LEAST_OLD:
+        return ""
+    for code in LANGUAGES:
+        rows = of_language(Phrasing, code)
+        where = re.search(f"{any_of(rows.reported)}(?=: [“„])", text) if rows.long_ago else None
+        if where is not None:
+            return f"{text[: where.end()]} ({rows.long_ago[0]}){text[where.end() :]}".replace(own, kept)
+    return ""
 
 
 def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -> Iterator[str]:
@@ -199,7 +224,7 @@ def _sentence_ends(text: str, at: datetime) -> tuple[tuple[str, _End | None], ..
     Cached, since each message is compared with the same memories.
     """
     own, asked_for = unquoted_words(text), _question_of(text)
-    if own == text:
+    if own == text or any(each in text for each in _PHRASING.long_ago):
         return ()
     return tuple((each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in told_sentences(own))
 
@@ -231,13 +256,14 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     until = at + (COUNTS_FOR_NOW if cues(language).for_now.search(plain) else COUNTS_FOR)
     # "My grant runs till 2027" is valid until then.
     named = time_window(plain, at)
-    return _End(at=max(until, by or until, (named and named.until) or until))
+    latest = max(until, by or until, (named and named.until) or until)
+    return _End(at=latest, by_age=latest - at >= COUNTS_FOR)
 
 
 def is_only_old(record: Record) -> bool:
     """Whether a memory that is over only became old, so that it may still be so."""
-    ends = [each.until for each in record.evidence if each.against]
-    return bool(ends) and all(until is not None and until - record.at >= COUNTS_FOR for until in ends)
+    ends = [each for each in record.evidence if each.against]
+    return bool(ends) and all(each.lapsed and each.until and each.until - record.at >= COUNTS_FOR for each in ends)
 
 
 def _question_of(text: str) -> str:

@@ -26,7 +26,7 @@ from ireneo.memories.earnest import Statement, is_earnest, without_code_and_quot
 from ireneo.memories.figures import number_words
 from ireneo.memories.record import Kind
 from ireneo.memories.wording import distinctive_words, unquoted_words
-from ireneo.memories.worth import LEAST, LEAST_BESIDE
+from ireneo.memories.worth import LEAST, LEAST_BESIDE, keep_score
 from ireneo.patterns import lazy_re
 
 MOST_WORDS = 40
@@ -64,11 +64,13 @@ def quotation(words: str, who: str, at: datetime | None, language: str, asked: s
 
 _FRAMES = (
     lazy_re(
-        r"(?:On \d{1,2} \w+ \d{4}(?:, asked (?P<asked>“[^”]*”),)? )?(?P<who>[^“”„:]{1,60}) said: (?P<words>“.+”)",
+        r"(?:On \d{1,2} \w+ \d{4}(?:, asked (?P<asked>“[^”]*”),)? )?"
+        r"(?P<who>[^“”„:]{1,60}) said(?P<old> \([^)]*\))?: (?P<words>“.+”)",
         re.DOTALL,
     ),
     lazy_re(
-        r"Am \d{1,2}\. \w+ \d{4} (?:gefragt (?P<asked>„[^“]*“), )?sagte (?P<who>[^“”„:]{1,60}): (?P<words>„.+“)",
+        r"Am \d{1,2}\. \w+ \d{4} (?:gefragt (?P<asked>„[^“]*“), )?"
+        r"sagte (?P<who>[^“”„:(]{1,60}?)(?P<old> \([^)]*\))?: (?P<words>„.+“)",
         re.DOTALL,
     ),
     lazy_re(r"(?P<who>[^“”„:]{1,60}) sagte: (?P<words>„.+“)", re.DOTALL),
@@ -82,8 +84,10 @@ def bare_quotation(text: str) -> str:
     if found is None:
         return text
     who = "" if found["who"].casefold() in _USERS else found["who"]
-    named = " ".join(part for part in (who, found.groupdict().get("asked")) if part)
-    return f"{named}: {found['words']}" if named else found["words"]
+    parts = found.groupdict("")
+    named = " ".join(part for part in (who, parts.get("asked")) if part)
+    words = f"{found['words']}{parts.get('old', '')}"
+    return f"{named}: {words}" if named else words
 
 
 def is_informative(text: str) -> bool:
@@ -271,9 +275,12 @@ def quotations(clauses: Sequence[QuotedClause], answer: str = "") -> Iterator[tu
     A part begins with what its first clause refers to, and goes on as long as something is said about it. A few words
     about somebody or something that isn't named are left out.
     """
+    clauses = [_with_meaning(each, clauses[at - 1].said if at else None) for at, each in enumerate(clauses)]
     kept = {at for at, each in enumerate(clauses) if each.worth >= LEAST and not (each.told or each.said.fragment)}
     for at in sorted(kept):
-        while at and _needs_context(clauses[at].said) and _is_context(clauses[at - 1].said, answer):
+        while at and _needs_context(each := clauses[at].said) and _is_context(before := clauses[at - 1].said, answer):
+            if before.text in each.text:
+                break
             at -= 1
             kept.add(at)
     for at in range(1, len(clauses)):
@@ -288,6 +295,18 @@ def quotations(clauses: Sequence[QuotedClause], answer: str = "") -> Iterator[tu
                 continue
         adds = None if answer and words.startswith(answer) else ADDS.match(words)
         yield words[adds.end() :] if adds else words, part[-1].said.language
+
+
+def _with_meaning(each: QuotedClause, before: Statement | None) -> QuotedClause:
+    """An ellipsis with what it affirms, which may be only supposed: "If you can't eat nuts? I can't, since school."."""
+    rows = cues(each.said.language)
+    said = each.said
+    if before is None or before.sentence == said.sentence or not (said.text and rows.applies.match(said.text)):
+        return each
+    whole = f"{before.sentence} {said.text}"
+    if len(_WORDS.findall(whole)) > MOST_WORDS or keep_score(whole) < LEAST:
+        return each
+    return replace(each, said=replace(said, text=whole, sentence=whole, verbatim=whole), worth=max(each.worth, LEAST))
 
 
 def _parts(clauses: Sequence[QuotedClause], kept: Set[int]) -> Iterator[list[QuotedClause]]:

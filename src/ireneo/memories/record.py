@@ -78,6 +78,18 @@ class Evidence(ShortRepr, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
         return (*self.messages, *self.summaries, *self.memories)
 
     @property
+    def lapsed(self) -> bool:
+        """Whether it only says that the memory is too old to be relied on, which nobody has said."""
+        return self.against and self.until is not None and not (self.why or self.sources)
+
+    @property
+    def role(self) -> str:
+        """What it says of the memory and who says so, as shown behind its day."""
+        if self.lapsed:
+            return f", by its age: not relied on since {self.until:%Y-%m-%d}"
+        return f"{' against it' if self.against else ''}, by the {self.origin}"
+
+    @property
     def timed(self) -> bool:
         """Whether a time was stated; otherwise the time of recording is used."""
         return self.at != self.recorded

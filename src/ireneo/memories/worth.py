@@ -25,6 +25,8 @@ LEAST_BESIDE = -0.4
 """The same beside a statement that is kept."""
 LEAST_LEFT = 1.8
 """The same of what is left of a quotation when the rest is over."""
+LEAST_OLD = 1.0
+"""The same of what was said too long ago to be relied on."""
 NOTHING = -100.0
 """The worth of what is not quoted whatever it says."""
 LEAST_ASKED = 2.0

@@ -357,8 +357,7 @@ def _period(period: Period) -> str:
 
 def _evidence(piece: Evidence) -> Iterator[str]:
     """Yield the time and the author of a piece of evidence, and a line of ids to open it with."""
-    against = " against it" if piece.against else ""
-    yield f"- {day_of(piece.at)}{against}, by the {piece.origin}{f' in {piece.session}' if piece.session else ''}"
+    yield f"- {day_of(piece.at)}{piece.role}{f' in {piece.session}' if piece.session else ''}"
     if piece.sources:
         more = len(piece.sources) - 8
         named = " ".join(map(short, piece.sources[:8]))
