@@ -176,7 +176,7 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     apart = [each for each in old if each not in kept] if left else []
     # What is told of it already isn't told again, unless the rest refers to it.
     apart = apart if apart and not (_FACTS.refers.match(apart[0]) or has_cue("points", apart[0])) else old
-    warned = _warned(text, apart) if any(end.by_age for end in over) else ""
+    warned = _warned(text, apart) if old != kept and any(end.by_age for end in over) else ""
     return None if left == text else ExpiredPart(until=max(each.at for each in over), left=left, old=warned)
 
 
