@@ -437,7 +437,6 @@ class Names(Topic, frozen=True, kw_only=True):
     """What decides whether a capitalised word is a name."""
 
     none: Set = frozenset()  # Never a name by itself, capitalised or not
-    none_inside: Set = frozenset()  # No names within a sentence; case-sensitive
     large: Set = frozenset()  # Capitalised for stress, by custom or as a term; case-sensitive
     # Products, languages and technical terms that say nothing by themselves; case-sensitive
     terms: Set = frozenset()

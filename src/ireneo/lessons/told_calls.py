@@ -251,7 +251,7 @@ def _subcommand_call(
     program: str, behind: Sequence[str], after: Sequence[str], flags: tuple[str, ...]
 ) -> ReportedCall | None:
     """The command of a program and its subcommand, with its object if the program always names one."""
-    call = call_of_command(" ".join(_command_of([program, *behind], several=True)))
+    call = call_of_command(" ".join(_command_of([program, *behind])))
     if call is None:
         return None
     objects = behind[len(call.command.split()) - 1 :]
@@ -341,11 +341,9 @@ def _flags_of(said: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _command_of(words: Sequence[str], *, several: bool) -> Sequence[str]:
+def _command_of(words: Sequence[str]) -> Sequence[str]:
     """The words of a command that identify it: its program, and the subcommand."""
     plain = [each for each in words if not each.startswith("-")]
-    if not several:
-        return plain[:1]
     if any(each.startswith("-") for each in words[:3]):
         # The words after a flag may belong to the sentence.
         return plain[:2]

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _VERDICTS: dict[str, Verdict | Literal["later"]] = {"k": "keep", "e": "edit", "d": "drop", "s": "later"}
 _DONE: dict[Verdict, str] = {"keep": "kept", "edit": "kept in your words", "drop": "dropped"}
+_COUNTED: dict[Verdict, str] = {"keep": "kept", "edit": "reworded", "drop": "dropped"}
+LEFT = "left"
+"""The count of lessons without a verdict, beside those of the verdicts."""
 
 
 class Word(Struct, frozen=True, kw_only=True):
@@ -44,16 +47,6 @@ class Word(Struct, frozen=True, kw_only=True):
     edit: Annotated[str | None, option("--edit", "ID", "Reword it, with --text.")] = None
     text: Annotated[str, option("--text", "WORDS", "The words for --edit.")] = ""
     reason: Annotated[str, option("--reason", "WORDS", "The reason for --drop.")] = ""
-
-
-class ReviewCounts(Struct, kw_only=True):
-    """The verdicts so far."""
-
-    kept: int = 0
-    edited: int = 0
-    dropped: int = 0
-    left: int = 0
-    """Lessons without a verdict."""
 
 
 def review(
@@ -70,7 +63,7 @@ def review(
     whatever later runs show; what is reworded keeps its evidence. Without a terminal: --keep, --drop and --edit; with
     --json alone, those that were not reviewed yet.
     """
-    counts, given = ReviewCounts(), [*_given_verdicts(word)]
+    counts, given = Counter[str](), [*_given_verdicts(word)]
     if not given and not as_json and not is_interactive():
         raise BadInput("There is nobody to ask; give --keep ID, --drop ID or --edit ID --text WORDS.")
     with open_existing(stored) as memory:
@@ -103,24 +96,22 @@ def _given_verdicts(word: Word) -> list[tuple[str, Verdict, str]]:
     return given
 
 
-def _apply(memory: Memory, counts: ReviewCounts, id: str, verdict: Verdict, text: str = "", reason: str = "") -> Record:
+def _apply(memory: Memory, counts: Counter[str], id: str, verdict: Verdict, text: str = "", reason: str = "") -> Record:
     done = memory.review(id, verdict, text=text, reason=reason if verdict == "drop" else "")
-    counts.kept += verdict == "keep"
-    counts.edited += verdict == "edit"
-    counts.dropped += verdict == "drop"
+    counts[verdict] += 1
     return done
 
 
-def _ask_all(memory: Memory, counts: ReviewCounts, found: Sequence[Lesson]) -> None:
+def _ask_all(memory: Memory, counts: Counter[str], found: Sequence[Lesson]) -> None:
     """Show the lessons one by one, and apply what each key means, until the user quits."""
     for number, lesson in enumerate(found):
         verdict = _verdict(lesson, number + 1, len(found))
         if verdict is None:
-            counts.left += len(found) - number
+            counts[LEFT] += len(found) - number
             return
         text = _new_words(lesson) if verdict == "edit" else ""
         if verdict == "later" or (verdict == "edit" and not text):
-            counts.left += 1
+            counts[LEFT] += 1
             echo("→ later")
         else:
             _apply(memory, counts, lesson.id, verdict, text)
@@ -164,10 +155,9 @@ def _new_words(lesson: Lesson) -> str:
     return "" if words == one_line(lesson.lesson) else words
 
 
-def _summary(counts: ReviewCounts) -> str:
-    said = [("kept", counts.kept), ("reworded", counts.edited), ("dropped", counts.dropped)]
-    verdicts = [f"{number} {name}" for name, number in said if number] or ["Nothing was reviewed"]
-    left = f"; {counted(counts.left, 'lesson')} left" if counts.left else ""
+def _summary(counts: Counter[str]) -> str:
+    verdicts = [f"{counts[each]} {said}" for each, said in _COUNTED.items() if counts[each]] or ["Nothing was reviewed"]
+    left = f"; {counted(counts[LEFT], 'lesson')} left" if counts[LEFT] else ""
     return f"{', '.join(verdicts)}{left}."
 
 
