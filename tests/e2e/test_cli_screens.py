@@ -100,7 +100,7 @@ def made() -> Cut:
         view=rows,
         violations=(),
     )
-    return Cut(context=context, title="locks → openai", parts=parts_of(context, places.__getitem__))
+    return Cut(context=context, title="locks → openai", parts=parts_of(context, places))
 
 
 def shown(*, colours: bool, width: int = 80) -> str:

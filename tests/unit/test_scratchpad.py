@@ -127,6 +127,14 @@ async def test_it_is_written_anew_as_a_whole(house: House, memory: Memory) -> No
     assert list(await memory.pads()) == []
 
 
+async def test_who_states_no_project_leaves_it_its_own(memory: Memory) -> None:
+    await memory.scratchpad("loader", project="kestrel").write(goal="Load them")
+    assert (await memory.scratchpad("loader").write(goal="Load them all")).project == "kestrel"
+    kept = await memory.scratchpad("loader").read()
+    assert kept is not None
+    assert kept.project == "kestrel"
+
+
 async def test_what_cannot_be_written_leaves_what_there_is(memory: Memory) -> None:
     loader = memory.scratchpad("loader")
     before = await loader.write(goal="Ship")

@@ -292,9 +292,10 @@ class Session:
         return ContextOptions(budget=0, policy=policy, count=self._count), self._resources.voices.of(policy)
 
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
-        """Return how many summaries `summarise` would ask a model for; this takes about as long as a context.
+        """Return how many summaries `summarise` would ask a model for.
 
-        Raises BadInput if the memory was opened without a model.
+        First it writes those that need no model, as `catch_up` does, since what is due depends on them. Raises BadInput
+        if the memory was opened without a model.
         """
         self._check_models()
         return await self._summary_work(self._policy(preset), budget).due()
@@ -658,12 +659,13 @@ class Scratchpad:
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
 
-        def write_pad(tx: Transaction) -> None:
-            self._read(tx)
-            tx.pads.write(self._space, pad)
+        def write_pad(tx: Transaction) -> Pad:
+            before = self._read(tx)
+            written = replace(pad, project=before.project) if before and not pad.project else pad
+            tx.pads.write(self._space, written)
+            return written
 
-        await self._resources.store.write(write_pad)
-        return pad
+        return await self._resources.store.write(write_pad)
 
     async def finish(self, outcome: str = "") -> tuple[Remembered, ...]:
         """End the task: its facts become semantic memories, its `outcome` an episode, and the rest is deleted.

@@ -369,7 +369,7 @@ def _truncate(text: str) -> str:
 BY_HAND = 5.0
 LIFTED = f"{PINS_TAG} Lifted, and holds no longer:"
 """The heading of what was released by hand."""
-KNOWN_TEXTS = 256
+KNOWN_TEXTS = 2_048
 """How many texts have their pins and lifts cached."""
 ALIKE = 5
 COPIED = 6
@@ -511,7 +511,7 @@ def _frees(sentence: str) -> bool:
     return bool(_SAYS.lift.search(sentence) or _SAYS.replaces.search(sentence))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=4_096)
 def _orders(sentence: str) -> tuple[tuple[str, bool], ...]:
     """The clauses that order something and forbid nothing; of those that let something go, what that is."""
     out = []
@@ -634,6 +634,11 @@ class _LiftMatcher:
         telling = (lift for lift in lifts if not lift.subject and lift.weight < BY_HAND)
         self._telling = sorted(telling, key=lambda lift: lift.position)
         # An order against a pin stands beside it.
+        self._orders = [(lift, clause, gone) for lift in self._telling for clause, gone in _orders(lift.text)]
+        self._orders_by_word: dict[tuple[bool, str], list[int]] = {}
+        for number, (_, clause, gone) in enumerate(self._orders):
+            for beginning in _beginnings(clause if gone else clause.partition(" ")[0]):
+                self._orders_by_word.setdefault((gone, beginning), []).append(number)
         self._freeing = [lift for lift in self._telling if _frees(lift.text)]
         self._speak: dict[str, dict[str, list[tuple[int, frozenset[str], bool]]]] = {}
         for lift in lifts:
@@ -670,17 +675,23 @@ class _LiftMatcher:
     def _later_orders(self, pin: Line) -> Iterator[tuple[str, frozenset[str], frozenset[str], bool]]:
         """Later orders that may go against a pin, with the words of both; and whether they let something go."""
         forbids = _RULINGS.negates.search(pin.text)
-        banned = pin.text[forbids.end() :] if forbids else ""
-        for lift in self._telling:
-            for clause, gone in _orders(lift.text) if lift.position > pin.position else ():
-                text = pin.text if gone and _keeps_something(pin.text) else "" if gone else banned
-                # Without a word alike, and for a ban its verb, they have no subject in common.
-                if _beginnings(clause if gone else clause.partition(" ")[0]).isdisjoint(_beginnings(text)):
-                    continue
-                language = _language_of(pin.text)
-                words, about = _subject_words(clause, language), _subject_words(text, language)
-                if words:
-                    yield lift.text, words, about, gone
+        texts = {
+            False: pin.text[forbids.end() :] if forbids else "",
+            True: pin.text if _keeps_something(pin.text) else "",
+        }
+        # Without a word alike, and for a ban its verb, they have no subject in common.
+        alike = {
+            number
+            for gone, text in texts.items()
+            for beginning in _beginnings(text)
+            for number in self._orders_by_word.get((gone, beginning), ())
+        }
+        language = _language_of(pin.text) if alike else ""
+        for number in sorted(alike):
+            lift, clause, gone = self._orders[number]
+            words = _subject_words(clause, language) if lift.position > pin.position else frozenset()
+            if words:
+                yield lift.text, words, _subject_words(texts[gone], language), gone
 
     def _lifts_by_word(self, language: str) -> dict[str, list[tuple[int, frozenset[str], bool]]]:
         """For each word, in the language of a pin, the lifts with it, and whether they only refer to what they lift."""

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import accumulate, count, groupby
@@ -140,7 +140,7 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     made = ireneo.compact(path, budget, to=form, preset=preset or ("story" if is_story(log.name) else "coding"))
     places = places_of(path)
     title = f"{logged.id} · {log.name} → {made.format}"
-    return Cut(context=made, title=title, parts=parts_of(made, places.__getitem__))
+    return Cut(context=made, title=title, parts=parts_of(made, dict(enumerate(places))))
 
 
 LOOKED_AT = 2_000
@@ -180,11 +180,14 @@ def cut_stored(
             viewpoint=how.viewpoint,
         )
 
-    def place_at(position: int) -> MessagePlace:
-        (message,) = session.messages(position, position)
-        return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
-
-    return Cut(context=made, title=f"{title_of(session)} → {made.format}", parts=parts_of(made, place_at))
+    places: dict[int, MessagePlace] = {}
+    # Neighbours are read together: most rows of a wide context are single messages.
+    ends = sorted({end for ends in ends_of(made) for end in ends})
+    for _, run in groupby(enumerate(ends), lambda each: each[1] - each[0]):
+        positions = [position for _, position in run]
+        for position, message in zip(positions, session.messages(positions[0], positions[-1]), strict=True):
+            places[position] = MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
+    return Cut(context=made, title=f"{title_of(session)} → {made.format}", parts=parts_of(made, places))
 
 
 Messages = Annotated[str, argument("FILE", "A JSON list of messages, or an object with `messages`; - reads stdin.")]
@@ -338,25 +341,31 @@ def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
     return (*context.pins, *context.view)
 
 
-def parts_of(context: ireneo.Context, place_at: Callable[[int], MessagePlace]) -> list[Part]:
-    """Return each row of the view with its tier; `place_at` returns the place of a position on the path.
+def ends_of(context: ireneo.Context) -> list[tuple[int, int]]:
+    """Return the first and the last position of the path that each row stands at.
 
     Pins cover nothing: they get the place of the message before them, or of the first.
     """
+    ends, position = [], 0
+    for row in rows_of(context):
+        first = position if row.covers else max(position - 1, 0)
+        position += row.covers
+        ends.append((first, max(position - 1, first)))
+    return ends
+
+
+def parts_of(context: ireneo.Context, places: Mapping[int, MessagePlace]) -> list[Part]:
+    """Return each row of the view with its tier, given the places of its `ends_of`."""
     rows = rows_of(context)
     short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
     # In a story no message is shown for who says it: those at its end are shown because they are new.
     told = {row.level for row in rows if row.what == "summary"} == {"story"}
     parts: list[Part] = []
-    position = 0
-    for index, row in enumerate(rows):
-        begins = position if row.covers else max(position - 1, 0)
-        first = place_at(begins)
-        last = place_at(position + row.covers - 1) if row.covers > 1 else first
+    for index, (row, ends) in enumerate(zip(rows, ends_of(context), strict=True)):
+        first, last = (places[end] for end in ends)
         tier = _tier(row, first, live=index >= live_from, told=told)
         parts.append(Part(tier=tier, row=row, first=first, last=last))
-        position += row.covers
     return parts
 
 
