@@ -44,7 +44,7 @@ from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 KEY = SessionKey("work", "story")
 POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.3)
 LEAVES = 32
-NARROW, WIDE = 850, 1_700
+NARROW, WIDE = 850, 3_400
 PROMPT = "story-overview-1"
 _TOLD = re.compile(r"On day \d+ [A-Z]\w+ carried the \w+ to [A-Z]\w+[^.]*\.")
 PEOPLE = ("Vera", "Holm", "Tam", "Mira", "Quint", "Anselm", "Bodo", "Clara", "Dietrich")
@@ -192,16 +192,19 @@ def node(first: int, leaves: int, tokens: int = 1_000) -> Summary:
 
 
 def overview(leaves: int, budget: int, disputes: Sequence[str] = ()) -> Summary:
-    from ireneo.summaries.summary import Writing
+    from ireneo.summaries.summary import Line, Section, Writing
 
     writing = Writing(prompt=PROMPT, model="m", tokens_in=1, tokens_out=1, supported=1, disputes=tuple(disputes))
-    return replace(node(0, leaves), summarizer=overview_summarizer("x", budget), writing=writing)
+    told = (Section(name="story", lines=(Line(text="Vera Lund rowed to the mill. " * (budget // 14)),)),)
+    return replace(node(0, leaves), summarizer=overview_summarizer("x", budget), writing=writing, sections=told)
 
 
 def test_it_is_for_contexts_that_are_narrow_against_the_texts_of_all_leaves() -> None:
     row = [node(0, 64), node(256, 16)]
-    assert is_narrow(row, 3_000)
-    assert not is_narrow(row, 3_001)
+    assert is_narrow(row, 6_000)
+    assert not is_narrow(row, 6_001)
+    assert is_narrow([node(0, 640)], 12_500)
+    assert not is_narrow([node(0, 640)], 12_501), "what no reply fills"
     assert not is_narrow([], 1_000)
     assert not is_narrow([node(0, 80, tokens=10)], 1_000), "what is short has short texts"
 
@@ -220,6 +223,8 @@ def test_the_newest_of_those_that_fit_is_shown() -> None:
     assert shown_overview(found, row, 2_000, ()) is found[2]
     assert shown_overview(found, row, 9_000, ()) is None
     assert shown_overview([replace(found[0], first="m_other")], row, 2_000, ()) is None  # type: ignore[arg-type]
+    brief = replace(found[2], sections=overview(60, 1_400).sections)
+    assert shown_overview([found[0], brief], row, 2_000, ()) is found[0], "what came out too short"
 
 
 def test_what_is_disputed_within_it_makes_it_out_of_date() -> None:
@@ -253,7 +258,7 @@ async def test_a_narrow_context_shows_it_and_a_wide_one_does_not(story: Tale) ->
     assert is_overview(narrow)
     assert not is_overview(wide)
     await story.session.summarise(WIDE)
-    assert await story.session.due(1_300) == 0, "a near budget is served by the same one"
+    assert await story.session.due(1_100) == 0, "a near budget is served by the same one"
     assert is_overview(await story.session.context(1_100))
     assert len(story.overviews_asked) == 1
 

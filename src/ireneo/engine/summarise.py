@@ -453,8 +453,8 @@ def _due_summaries(
 
 # The overview of a story for narrow contexts: which are stored, whether one is due, and its sources.
 
-LEAST_TOKENS, MOST_TOKENS = 800, 8_000
-"""The minimum and the maximum number of tokens of an overview."""
+LEAST_TOKENS = 800
+"""The minimum number of tokens of an overview."""
 NO_ROOM = 400
 """With less room than this, no overview is asked for."""
 
@@ -527,7 +527,7 @@ def overview_job(
         disputes=tuple(notes_within(overview, options.notes)),
         voice=voice,
         seen_by=options.policy.seen_by,
-        room=min(max(overview_room(path, options), LEAST_TOKENS), MOST_TOKENS),
+        room=max(overview_room(path, options), LEAST_TOKENS),
         window_tokens=settings(options.policy).window_tokens,
     )
 

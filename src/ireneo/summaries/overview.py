@@ -20,10 +20,13 @@ OVERVIEW_DEPTH = 0
 """The depth of an overview, which has no place among the depths of the pyramid."""
 LEAF_TEXT_TOKENS = 150
 """The usual cost of a model's text of a leaf."""
-MUCH = 4
-"""A context is narrow if the texts of all leaves cost this many times its budget."""
+MUCH, WIDEST = 2, 12_500
+"""A context is narrow if the texts of all leaves cost this many times its budget, of at most so many tokens: more than
+about 10,000 are too many for one reply."""
 NEAR = 4 / 3
 """An overview serves budgets that differ from its own by at most this factor."""
+FULL = 1.5
+"""An overview with fewer characters for each token of its budget is too short to be shown: the summaries say more."""
 GROWN = 0.25
 """An overview is written again when the story has grown by this share of the leaves that it covers."""
 
@@ -52,7 +55,7 @@ def is_near(asked: int, budget: int) -> bool:
 def is_narrow(row: Sequence[Summary], budget: int) -> bool:
     """Whether a context of `budget` tokens is too narrow for the summaries of `row`, the whole past of a path."""
     told = sum(min(node.leaves * LEAF_TEXT_TOKENS, node.source_tokens) for node in row)
-    return 0 < MUCH * budget <= told
+    return 0 < MUCH * budget <= min(told, MUCH * WIDEST)
 
 
 def notes_within(stretch: Summary, notes: Iterable[Annotation]) -> list[Annotation]:
@@ -84,6 +87,7 @@ def shown_overview(
         each
         for each in stored
         if each.is_written
+        and sum(len(line.text) for line in each.lines("story")) >= FULL * asked_budget(each.summarizer)
         and is_near(asked_budget(each.summarizer), budget)
         and each.first == row[0].first
         and each.last_position <= row[-1].last_position

@@ -31,6 +31,7 @@ steps = st.one_of(
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Overviews of stories that fit into a test."""
     monkeypatch.setattr(rule, "MUCH", 0.8)
+    monkeypatch.setattr(rule, "FULL", 0.1)
     monkeypatch.setattr(asking, "NO_ROOM", 50)
     monkeypatch.setattr(asking, "LEAST_TOKENS", 100)
     monkeypatch.setattr(loop, "POLL_SECONDS", 0.001)
