@@ -81,7 +81,7 @@ def test_an_import_says_to_which_project_sessions_went_and_what_reads_them(tmp_p
     assert "`ireneo work`" not in run("import", DESK, cwd=other).stdout, "nothing is new"
     scene = {"name": "Vera", "is_user": False, "mes": "I lied about the letter.", "send_date": 1}
     (other / "scene.jsonl").write_text(json.dumps(scene) + "\n", encoding="utf-8")
-    read = "`ireneo work` summarises it, and remembers what one person tells an assistant"
+    read = "`ireneo work` summarises more than 250 messages, and remembers what one person tells an assistant"
     assert read in run("import", "scene.jsonl", cwd=other).stdout
     (other / "chat.jsonl").write_bytes(AGENT.read_bytes())
     again = run("import", "chat.jsonl", "--session", "again", cwd=other).stdout

@@ -161,9 +161,8 @@ def tale(test: Callable[[Tale], Awaitable[None]]) -> Callable[[], None]:
 
 
 def is_overview(context: Context) -> bool:
-    """Whether one block tells nearly all that is summarised."""
-    blocks = [row.covers for row in context.view if row.what == "summary"]
-    return max(blocks, default=0) >= 0.6 * sum(blocks) and blocks[0] > 4 * 16
+    """Whether one block of no depth tells most of what is summarised."""
+    return any(row.what == "summary" and row.depth == 0 and row.covers > 4 * 16 for row in context.view)
 
 
 def whole(context: Context, messages: int) -> None:

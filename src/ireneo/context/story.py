@@ -20,7 +20,6 @@ from ireneo.context.story_blocks import (
     TOLD_THREADS,
     block_weight,
     deepest_texts_under,
-    even_groups,
     group_by_age,
     is_header_only,
     is_model_written,
@@ -69,7 +68,7 @@ def cast_block(story: StoryState, options: ContextOptions, teller: StoryTextCach
     room = min(int(options.budget * share), CAST_TOKENS) - MESSAGE_TOKENS - options.count(PINS_TAG) - 1
     if room < LEAST_CAST or not story.known:
         return None
-    said = (render_players if told else render_cast)(teller.cast(story.known), room, options.count)
+    said = (render_players if told else render_cast)(teller.cast(story.known, options.joined), room, options.count)
     # Names are data as well: they must not begin a line or a block of ours.
     lines = [escape_tags(" ".join(line.split())) for line in said]
     if not lines:
@@ -133,8 +132,6 @@ STEPS = 6
 PARTS = 3
 """The rest of the newest messages' room is given to what comes right before them, in whole thirds, so that the
 earlier part seldom changes."""
-NEWEST_BLOCKS = 3
-"""Most blocks that share the rest of the newest messages' room."""
 CHARACTERS_PER_TOKEN = 4
 LEAST_BLOCK = 240
 """The least tokens of a useful block: few large blocks are better than many empty ones."""
@@ -205,9 +202,9 @@ class StoryTextCache:
         name = (options.policy.summarizer, *((node.id, *node.edits) for node in nodes), *edits)
         return self._joined.get(name, lambda: _joined_summary(nodes, options))
 
-    def cast(self, nodes: Sequence[Summary]) -> KnownCast:
-        """The cast after `nodes`."""
-        return self._casts.get(tuple(node.id for node in nodes), lambda: known_cast(nodes))
+    def cast(self, nodes: Sequence[Summary], joined: Sequence[tuple[str, str]]) -> KnownCast:
+        """The cast after `nodes`, with pairs of names that were joined by hand."""
+        return self._casts.get((tuple(node.id for node in nodes), *joined), lambda: known_cast(nodes, joined))
 
     def not_stored(self, passing: Sequence[Summary]) -> list[Summary]:
         """The summaries for a single context that this session has not stored yet."""
@@ -424,7 +421,7 @@ def _within_budget(
         else _unused_room(live, sum(_message_cost(message, options.count) for message in story.fresh))
     )
     opened = _open_block_room(story, left - live, live, options)
-    past = _past_blocks(story, left - live - opened, options, teller, spare)
+    past = _past_blocks(story, left - live - opened + spare, options, teller)
     past += [_uncovered_item(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
     return [*before, *past, *_newest_items(story, left, options, teller, opened, cut=bool(past))]
@@ -454,7 +451,7 @@ def _items_before_past(
     room = whole if whole <= options.budget * WHOLE_SYSTEM else int(options.budget * SYSTEM_SHARE)
     slots = slots_within(story.system, room, options.count, floor=WORDS_FLOOR)
     before = fill_slots(slots, room, options.statements) if slots else []
-    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known), unsaid)
+    pins = story_pins(story, [each.text for each in before], options, teller.cast(story.known, options.joined), unsaid)
     before += [pins] if pins else []
     cast = cast_block(story, options, teller)
     return [*before, cast] if cast else before
@@ -488,25 +485,18 @@ def _joined_summary(nodes: Sequence[Summary], options: ContextOptions) -> Summar
     return replace(whole, summarizer=summarizer, id=name, sources=(), retellings=retold)
 
 
-def _past_blocks(
-    story: StoryState, room: int, options: ContextOptions, teller: StoryTextCache, spare: int = 0
-) -> list[ContextItem]:
-    """The blocks of the past in `room` tokens, and the newest sentences chosen by rules in `spare` more."""
+def _past_blocks(story: StoryState, room: int, options: ContextOptions, teller: StoryTextCache) -> list[ContextItem]:
+    """The blocks of the past in `room` tokens."""
     if not story.nodes:
         return []
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
         # If there is no room for all headers, several texts share one block.
-        even = mostly_model_written(story.nodes)
-        groups = even_groups(story.nodes, most) if even else group_by_age(story.nodes, most)
+        groups = group_by_age(story.nodes, most)
         shown = (teller.join(group, options) if len(group) > 1 else group[0] for group in groups)
         story = replace(story, nodes=tuple(shown))
     doubts = _doubts(story.nodes, options)
     nodes, words = _rendered_nodes(story.nodes, room, doubts, options, teller)
-    newest = list(nodes[-NEWEST_BLOCKS:])
-    if spare and not any(node.id in doubts or is_model_written(node) for node in newest):
-        fuller = options.count("\n\n".join(filter(None, words[-NEWEST_BLOCKS:]))) + spare
-        words = [*words[:-NEWEST_BLOCKS], *teller.block_texts(newest, fuller, {}, options)]
     out = [show_block(node, text, 1, options.count) for node, text in zip(nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)

@@ -184,20 +184,6 @@ def group_by_age(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]
     return list(groups)
 
 
-def even_groups(nodes: Sequence[Summary], most: int) -> list[Sequence[Summary]]:
-    """Group adjacent summaries into at most `most` groups of about the same weight.
-
-    So, if models wrote the summaries, no period gets less room because its headers would not fit.
-    """
-    weights = list(map(block_weight, nodes))
-    groups: dict[int, list[Summary]] = {}
-    before = 0.0
-    for node, weight in zip(nodes, weights, strict=True):
-        groups.setdefault(int(most * (before + weight / 2) / sum(weights)), []).append(node)
-        before += weight
-    return list(groups.values())
-
-
 # Texts that models wrote.
 
 TOLD_DEPTH = 0.85

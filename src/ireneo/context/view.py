@@ -141,6 +141,8 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     """The mode that the caller asked for; None for the format's own."""
     notes: tuple[Annotation, ...] = ()
     """The annotations along the path."""
+    joined: tuple[tuple[str, str], ...] = ()
+    """Pairs of names that were joined by hand."""
     rebuild: bool = False
     """Rebuild the context, even if its beginning could be kept."""
     idle_seconds: float | None = None

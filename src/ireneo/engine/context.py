@@ -28,6 +28,7 @@ from ireneo.context.view import (
     with_pad,
 )
 from ireneo.engine.encode import Composer, Context, check_budget, compose_within, describe_context
+from ireneo.engine.scope import names_joined
 from ireneo.errors import MessageNotFound, ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.language.topics import Voice
@@ -565,7 +566,7 @@ def _cut_path(
         notes = tuple(tx.annotations.on_path(key, head.id))
         options = replace(options, notes=notes, thinking=options.thinking_mode(chat.thinking))
         if policy.story:
-            options = replace(options, count=cache.teller.count)
+            options = replace(options, count=cache.teller.count, joined=names_joined(tx, key.space, policy.seen_by))
         else:
             # Ireneo's own strategy words and prices the cached statements.
             own = policy.strategy

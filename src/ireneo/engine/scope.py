@@ -609,6 +609,12 @@ def _linked_names(tx: Transaction, space: str, given: Sequence[str]) -> list[str
     return out
 
 
+def names_joined(tx: Transaction, space: str, viewpoint: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of names that facts join by hand; with a viewpoint only this character's, whom others may not know."""
+    facts = _alias_facts(_memories_with_words(tx, space, ALIAS))
+    return tuple((each.subject, each.value) for each in facts if not viewpoint or is_called(viewpoint, each.subject))
+
+
 def _memories_with_words(tx: Transaction, space: str, name: str) -> Iterable[Record]:
     listed = tx.search.postings(space, "memories", list(dict.fromkeys(terms(name))))
     found = [set(numbers) for numbers in listed.values()]

@@ -142,9 +142,10 @@ class KnownCast(Struct, kw_only=True):
     """The author who narrates to the players."""
 
 
-def known_cast(nodes: Sequence[Summary]) -> KnownCast:
-    """Return the cast after adjacent summaries of a story."""
-    section = cast_section([node.lines("cast") for node in nodes], (10_000, 10_000))
+def known_cast(nodes: Sequence[Summary], joined: Sequence[tuple[str, str]] = ()) -> KnownCast:
+    """Return the cast after adjacent summaries of a story, with pairs of names that were joined by hand."""
+    by_hand = [Line(subject=one, text=other, verbs=(("alias", SURE),)) for one, other in joined]
+    section = cast_section([*(node.lines("cast") for node in nodes), by_hand], (10_000, 10_000))
     if section is None:
         return KnownCast()
     leaves = sum(node.leaves for node in nodes)

@@ -142,8 +142,8 @@ def _certainty_factor(sentence: str) -> float:
     return score * 0.35 ** min(len(_SAYS.table.findall(sentence.lower())), 3)
 
 
-LEAF_LINES = 40
-"""The maximum number of lines of a leaf: as many as a wide context has room for."""
+LEAF_LINES = 100
+"""The maximum number of lines of a leaf: as many as a wide context of a short story has room for."""
 LEAF_NAMES = 120
 """The maximum number of names of a leaf."""
 WHOLE_TURN = 1_200
@@ -151,6 +151,8 @@ WHOLE_TURN = 1_200
 PASSAGE = 200, 420
 """Characters after which a passage of other texts ends with the next sentence, and the most that it may have.
 Neighbouring sentences are kept together since they give order and reasons."""
+ASKED = 100
+"""The most characters of a question that is shown with its answer."""
 SHORT_PASSAGE = 100
 """Characters; a shorter end of a text is joined to the passage before it."""
 IDLE = 0.2
@@ -201,8 +203,12 @@ def tell_leaf(messages: Sequence[Message]) -> tuple[Section, ...]:
     for each, names in zip(stretch, names_in([each.text for each in stretch]), strict=True):
         each.names = names
     _set_salience(stretch, spoken=not is_prose(messages))
-    texts = (list(part) for _, part in groupby(stretch, key=lambda each: each.stretch))
-    passages = [passage for text in texts for passage in _passages(text, whole=not is_prose(messages))]
+    texts = [list(part) for _, part in groupby(stretch, key=lambda each: each.stretch)]
+    passages = [
+        passage
+        for before, text in zip([[], *texts], texts, strict=False)
+        for passage in _passages(text, before[-1:], whole=not is_prose(messages))
+    ]
     # Where all talk is idle, the best of it is told, so that no block is empty.
     least = min(IDLE, max((peak for _, peak in passages), default=0.0))
     story = best_lines([[line for line, peak in passages if peak >= least]], LEAF_LINES)
@@ -263,10 +269,13 @@ def _name_weights(stretch: Sequence[_StorySentence]) -> dict[str, float]:
     return {name: math.sqrt(times) for name, times in shortest_forms(counts).items()}
 
 
-def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[tuple[Line, float]]:
+def _passages(
+    text: Sequence[_StorySentence], before: Sequence[_StorySentence], *, whole: bool
+) -> Iterator[tuple[Line, float]]:
     """Yield the passages of one text that say anything, each with the salience of its most salient sentence.
 
-    `whole` if the text is one passage, unless it is long or a recap.
+    `whole` if the text is one passage, unless it is long or a recap. A short question right before it is shown with it
+    if it begins without a name.
     """
     telling = [place for place, each in enumerate(text) if each.telling > 0]
     if not telling:
@@ -275,7 +284,14 @@ def _passages(text: Sequence[_StorySentence], *, whole: bool) -> Iterator[tuple[
     one = whole and not text[0].recap and sum(len(each.text) + 1 for each in text) <= WHOLE_TURN
     for passage in [text] if one else _split_passages(text):
         if peak := max(each.telling for each in passage):
-            yield _join_sentences(passage, peak), peak
+            asked = before if passage[0] is text[0] and telling[0] == 0 and not passage[0].names else ()
+            yield _join_sentences(passage, [each for each in asked if _is_short_question(each, passage[0])], peak), peak
+
+
+def _is_short_question(each: _StorySentence, answer: _StorySentence) -> bool:
+    return (
+        bool(each.speaker and answer.speaker) and len(each.text) <= ASKED and each.text.rstrip("\"'”’*").endswith("?")
+    )
 
 
 def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]]:
@@ -296,7 +312,7 @@ def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]
     return out
 
 
-def _join_sentences(passage: Sequence[_StorySentence], peak: float) -> Line:
+def _join_sentences(passage: Sequence[_StorySentence], asked: Sequence[_StorySentence], peak: float) -> Line:
     message, recap = passage[0].message, passage[0].recap
     whole = recap or sum(len(each.text) for each in passage) <= PADDED
     shown = [(each, bool(whole or each.names or each.telling >= PADDING * peak)) for each in passage]
@@ -308,8 +324,9 @@ def _join_sentences(passage: Sequence[_StorySentence], peak: float) -> Line:
     quoted = 1 - len(QUOTATION.sub("", text)) / len(text)
     worth = peak**PEAK * passage_size(text) * (1 + QUOTED * quoted)
     speaker = next((each.speaker for each in passage if each.speaker), "")
+    question = "".join(f"{each.speaker}: {each.text}\n" for each in asked)
     return Line(
-        text=f"{speaker}: {text}" if speaker else text,
+        text=question + (f"{speaker}: {text}" if speaker else text),
         weight=RECAP if recap and len(text) >= SHORT_PASSAGE else round(min(worth, EVENTFUL), 3),
         position=message.position,
         sources=(message.id,),

@@ -222,7 +222,7 @@ def import_logs(
         lines.append(f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}")
         lines += _places(tally.projects)
         stories = all(is_story(each.log.name) for each in found)
-        told = "summarises it, and remembers what one person tells an assistant, not what characters say"
+        told = "summarises more than 250 messages, and remembers what one person tells an assistant, not characters"
         told = told if stories else "reads what users say in it, `ireneo learn` what its runs teach"
         lines += [f"`ireneo work` {told}"] if tally.new else []
     lines += secret_lines(tally.redacted, tally.unredacted)
