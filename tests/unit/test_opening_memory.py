@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.property.verbs import memory_with_all
 
 import ireneo
+from ireneo.adapters.in_memory import InMemoryStore
 
 
 def test_a_memory_that_was_not_entered_says_how_to_enter_it() -> None:
@@ -29,3 +31,21 @@ def test_a_session_has_a_name(name: str) -> None:
 
     with pytest.raises(ireneo.BadInput, match="`id` is empty"):
         asyncio.run(asked())
+
+
+class Stuck(InMemoryStore):
+    """A store whose transactions of a memory never begin."""
+
+    async def read(self, *_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_memory_that_is_cancelled_while_it_closes_is_closed_all_the_same() -> None:
+    store = Stuck()
+    closing = asyncio.create_task(memory_with_all(store).close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    with pytest.raises(ireneo.StoreError, match="closed"):
+        await InMemoryStore.read(store, lambda tx: tx.sessions.list("mine"))

@@ -347,8 +347,10 @@ class Memory:
 
     async def close(self) -> None:
         """Close the store."""
-        await self._compile_traps()
-        await self._store.close()
+        try:
+            await self._compile_traps()
+        finally:
+            await self._store.close()
 
     async def _compile_traps(self) -> None:
         """Compile the traps now, so that no hook has to."""
