@@ -11,6 +11,8 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.property.invariants.material import Teller
+from tests.property.verbs import memory_with_all
 
 from ireneo.adapters.sql.database import LONGEST_SECONDS, SHORTEST_SECONDS
 from ireneo.adapters.sqlite.opening import open_sqlite
@@ -89,6 +91,20 @@ async def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
         assert await store.read(lambda tx: tx.log.head(KEY)) is None
         other.execute("ROLLBACK")
         assert await store.write(lambda tx: tx.sessions.create(KEY, None))
+
+
+async def test_a_context_that_can_not_be_kept_is_given_out_and_says_so(tmp_path: Path) -> None:
+    async with foreign_lock(tmp_path / "store.db") as (store, other):
+        other.execute("ROLLBACK")
+        session = await memory_with_all(store).session("run")
+        await session.append(Teller().tell(["ask", "work", "answer"] * 30))
+        other.execute("BEGIN IMMEDIATE")
+        shown = await session.context(2_000)
+        assert "kept locked" in shown.unkept
+        other.execute("ROLLBACK")
+        again = await session.context(2_000)
+        assert (again.messages, again.unkept) == (shown.messages, "")
+        assert await store.read(lambda tx: tx.summaries.find(SessionKey("mine", "run"), "s_"))
 
 
 async def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from ireneo.context.view import (
 )
 from ireneo.engine.encode import Composer, Context, check_budget, compose_within, describe_context
 from ireneo.engine.scope import names_joined
-from ireneo.errors import MessageNotFound, ReadOnlyStore
+from ireneo.errors import MessageNotFound, StoreError
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.language.topics import Voice
 from ireneo.log.message import MESSAGE_TOKENS, CachedCount, Count, Draft, Head, Message, MessageId, digest
@@ -539,8 +539,8 @@ async def context(
             whole = len(cut.made) - len(cut.made) % KEPT_TOGETHER
             await store_made(store, key, cut.made[:whole], cut.erased)
             await store.write(_store_last_batch, key, options, cut, cut.made[whole:])
-    except ReadOnlyStore as error:
-        # Not recording the want of an overview doesn't harm the context.
+    except StoreError as error:
+        # The context is made: the store may be read-only or busy. Not recording the want of an overview doesn't harm.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
     if cut.passing:
         cache.teller.mark_stored(cut.passing)

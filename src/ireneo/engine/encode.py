@@ -108,7 +108,7 @@ class Context(ShortRepr, Generic[MessageT, SystemT], frozen=True, kw_only=True, 
     explained: CostExplanation | None = None
     """Why the context was kept or rebuilt, and what that costs; only with `explain`."""
     unkept: str = ""
-    """Why the summaries made for this context were not stored for the next one: the store is read-only. Else empty."""
+    """Why the summaries made for this context were not stored: the store is read-only, or stayed busy. Else empty."""
     behind: int = 0
     """For a story: how many messages are due to be summarised; `view` says which."""
 
