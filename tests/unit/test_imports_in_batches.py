@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from typing import TypeVar
 
 import pytest
 from tests.progress import progress_of
 
+import ireneo
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine import imports
@@ -143,3 +146,42 @@ async def test_many_letters_fill_a_batch_as_many_messages_do(monkeypatch: pytest
     store = Frail()
     await take(store, [line("u0", None, "word " * 2_000), line("u1", "u0", "word " * 2_000), line("u2", "u1")])
     assert store.written == 3
+
+
+class Watched(BytesIO):
+    """A log that notes which threads read it."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        super().__init__(b"".join(lines))
+        self.readers: set[int] = set()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.readers.add(threading.get_ident())
+        return super().read(size)
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        self.readers.add(threading.get_ident())
+        return super().read1(size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        self.readers.add(threading.get_ident())
+        return super().readline(size)
+
+
+async def test_no_log_is_read_on_the_event_loop() -> None:
+    looped = threading.get_ident()
+    async with ireneo.open(":memory:") as memory:
+        for take_in in (memory.import_file, memory.learn_from):
+            log = Watched(straight(20))
+            await take_in(log, name="log")
+            assert log.readers
+            assert looped not in log.readers
+        parsed: set[int] = set()
+
+        def lines() -> Iterator[bytes]:
+            parsed.add(threading.get_ident())
+            yield from straight(20)
+
+        await memory.check("Bash", {"command": "make"}, session="s", log=ClaudeCode(), lines=lines())
+        assert parsed
+        assert looped not in parsed

@@ -256,7 +256,7 @@ class LogLearner:
             return self.report
         for log in given:
             try:
-                with closing(self._resources.open_log(log.place)) as file:
+                with closing(await asyncio.to_thread(self._resources.open_log, log.place)) as file:
                     name = self._unique_name(log, file.stem)
             except BadInput as fault:
                 self._tell(LogLearned(log=log, fault=str(fault)))
@@ -300,10 +300,10 @@ class LogLearner:
     async def _send(self, workers: Workers, log: GivenLog) -> list[_QueuedLog]:
         """Send a log to the workers; a log that is known, or that no worker can analyse, is answered at once."""
         try:
-            with closing(self._resources.open_log(log.place)) as file:
+            with closing(await asyncio.to_thread(self._resources.open_log, log.place)) as file:
                 name, label, size = self._unique_name(log, file.stem), file.label, file.size
                 digest = await asyncio.to_thread(file.digest)
-                form = format_of(log.format, file)
+                form = await asyncio.to_thread(format_of, log.format, file)
         except BadInput as fault:
             self._tell(LogLearned(log=log, fault=str(fault)))
             return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
@@ -161,8 +162,8 @@ class Memory:
         report = ImportReport()
         names: set[str] = set()
         for place in files:
-            with closing(self._resources.open_log(place)) as file:
-                log = format_of(format, file)
+            with closing(await asyncio.to_thread(self._resources.open_log, place)) as file:
+                log = await asyncio.to_thread(format_of, format, file)
                 file_name = name or new_name(file.stem, place, names)
                 names.add(file_name)
                 lines = read_with_progress(file, on_progress)
@@ -213,8 +214,8 @@ class Memory:
 
         A file whose exact content was learned from before is skipped, so this may be repeated.
         """
-        with closing(self._resources.open_log(file)) as log:
-            digest = log.digest()
+        with closing(await asyncio.to_thread(self._resources.open_log, file)) as log:
+            digest = await asyncio.to_thread(log.digest)
         known = await self._store.read(learning.known_files, self.space, [digest])
         if known:
             return LearnReport(is_known=True)
@@ -430,7 +431,7 @@ class Memory:
         """
         if log is None and not (isinstance(lines, Sequence) and not lines):
             raise BadInput("`lines` are given without their format; pass the format as `log`.")
-        so_far = None if log is None else session_so_far_in_log(log, lines, session or "")
+        so_far = None if log is None else await asyncio.to_thread(session_so_far_in_log, log, lines, session or "")
         look_back = None if so_far is None else lambda: so_far
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         # Traps were compiled from calls whose secrets were redacted.
