@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 import pytest
 from tests.progress import progress_of
+from tests.property.verbs import memory_with_all
 
 import ireneo
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.models import LEASE_SECONDS, Worker
 from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
@@ -17,6 +21,7 @@ from ireneo.summaries.policy import STORY, Policy, StorySettings
 from ireneo.summaries.summary import RecentValues
 from ireneo.testing.scripted import ManualClock
 
+T = TypeVar("T")
 PEOPLE = ("Nessa", "Orrin", "Pell")
 SMALL = Policy(
     name="story",
@@ -64,6 +69,31 @@ async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
                 await session.rewind(source.choice(path[-30:]).id)
         assert await progress_of(session.catch_up, preset=SMALL, viewpoint="Nessa")
         await both_show_the_same(memory, session, viewpoint="Nessa")
+
+
+class Counting(InMemoryStore):
+    """A store that counts the transactions that write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = 0
+
+    async def write(self, function: Callable[..., T], /, *args: object, **kwargs: object) -> T:
+        self.written += 1
+        return await super().write(function, *args, **kwargs)
+
+
+async def test_contexts_of_two_widths_in_turn_store_their_blocks_once() -> None:
+    source, store = random.Random(4), Counting()
+    session = await memory_with_all(store).session("tale")
+    await session.append([said(source) for _ in range(400)])
+    await session.catch_up(preset="story")
+    for budget in (1_000, 3_000):
+        assert any(row.depth == 0 for row in (await session.context(budget, preset="story")).view)
+    before = store.written
+    for budget in (1_000, 3_000) * 2:
+        await session.context(budget, preset="story")
+    assert store.written == before
 
 
 async def test_branches_of_one_session_don_t_mix() -> None:

@@ -211,8 +211,8 @@ class StoryTextCache:
         return [each for each in passing if each.id not in self._stored]
 
     def mark_stored(self, passing: Sequence[Summary]) -> None:
-        """Record which summaries were stored."""
-        self._stored = {each.id for each in passing}
+        """Record that summaries were stored."""
+        self._stored.update(each.id for each in passing)
 
 
 TAIL_STEPS = 2
