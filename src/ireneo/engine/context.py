@@ -457,20 +457,26 @@ class ScratchpadHistory:
     ) -> list[ContextItem]:
         """Insert the scratchpad, and drop thinking that was written in view of another one."""
         if options.thinking == "prefix":
-            self._record_change(shown, pad, head)
-            shown = drop_thinking_from(shown, self._bound_from, options.count)
+            _, bound_from = self._after(shown, pad, head)
+            shown = drop_thinking_from(shown, bound_from, options.count)
         return with_pad(shown, pad)
 
-    def _record_change(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
+    def record(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
+        """Remember that a context showed the scratchpad, or none, among `shown`."""
+        self._last, self._bound_from = self._after(shown, pad, head)
+
+    def _after(
+        self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head
+    ) -> tuple[tuple[int, str] | None, int]:
+        """What `_last` and `_bound_from` are once the scratchpad is shown."""
         place = pad_place(shown)
         at = positions(shown)[place] if place < len(shown) else head.position + 1
         stands = (at, pad.text) if pad else None
         if stands == self._last:
-            return
-        self._last = stands
+            return stands, self._bound_from
         # Unless the newest message is answered, everything after it is written in view of what is shown now.
         answered = any(each.draft.role == "assistant" for each in shown[place:])
-        self._bound_from = head.position + 1 if answered else at
+        return stands, head.position + 1 if answered else at
 
 
 CACHED = 16
@@ -581,9 +587,12 @@ def _cut_path(
 
         def compose_with_pad(composer: Composer, count: Count) -> tuple[Context, Assembled]:
             put = partial(cache.pads.insert_pad, pad=pad, head=head, options=options)
-            return compose_within(
+            made, assembled = compose_within(
                 composer, head.total_tokens, chat, options, native_drafts, room=room, put=put, count=count
             )
+            if options.thinking == "prefix":
+                cache.pads.record(assembled.composed.shown, pad if made.pad else None, head)
+            return made, assembled
 
         if policy.story:
             path = StoryPath(reader, policy, cache.teller.recalled, options.budget)

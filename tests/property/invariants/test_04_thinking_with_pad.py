@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo import Context, Draft
+from ireneo.adapters.in_memory import InMemoryStore
 
-from .houses import calm, housed
+from .faults import BreakingStore, BrokenOffError, Fuse
+from .houses import calm, housed, memory_over
 from .promises import bounded, valid
 from .test_04_thinking import (
     Watch,
@@ -92,6 +94,30 @@ async def test_a_scratchpad_that_is_written_between_turns_leaves_the_running_loo
                     assert wanted <= {key for _, key, _ in shown_thoughts(now)}
                 before, turns = now, turn
             await session.append(draft)
+
+
+async def test_a_scratchpad_of_a_context_that_failed_was_never_shown() -> None:
+    fuse, inner = Fuse(), InMemoryStore()
+    memory = memory_over(BreakingStore(inner, fuse))
+    pad, session = memory.scratchpad("run"), await memory.session("run")
+    await pad.write(goal="The first understanding")
+    for names in (["instruct", "ask"], ["think and act"], ["think and act"]):
+        await session.append(told(names))
+        shown = await session.context(100_000, to="anthropic")
+    thoughts = list(shown_thoughts(shown))
+    assert thoughts
+    for at in range(200):
+        await pad.write(goal="The second understanding")
+        fuse.set(at)
+        try:
+            await session.context(100_000, to="anthropic")
+        except BrokenOffError:
+            fuse.set(None)
+        else:
+            break
+        await pad.write(goal="The first understanding")
+        assert list(shown_thoughts(await session.context(100_000, to="anthropic"))) == thoughts, f"failed at {at}"
+    assert at > 10
 
 
 def last_words(path: list[Draft], end: int) -> int:
