@@ -54,6 +54,15 @@ async def test_nothing_stands_before_what_took_its_place(tmp_path: Path) -> None
         assert past.index("The user lives in Bremen.") < past.index("The user lives in Porto.")
 
 
+async def test_what_was_said_in_the_named_period_needs_few_of_the_words_of_a_question(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await told(memory, "We rowed to the weir with the class.", "Rain at the weir all day.", "The soup was good.")
+        (found, *_) = await memory.recall("Who rowed to the weir in June 2026?", explain=True)
+        assert "Rain" in found.text
+        assert dict(found.parts)["time"] > 0
+        assert "class" in await first(memory, "Who rowed to the weir?")
+
+
 async def test_words_alike_in_meaning_find_each_other_and_the_parts_say_so(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await told(memory, "The supervisor wants the report.", "The kiln is warm.", "Herons stand in the reeds.")
@@ -61,6 +70,22 @@ async def test_words_alike_in_meaning_find_each_other_and_the_parts_say_so(tmp_p
     assert found.text == "The supervisor wants the report."
     assert dict(found.parts)["words alike"] > 0
     assert sum(value for _, value in found.parts) == pytest.approx(found.score)
+
+
+@pytest.mark.parametrize(
+    ("statement", "question"),
+    [
+        ("Mit dem Rudern habe ich letzten Sommer aufgehört.", "Rudere ich noch?"),
+        ("Gesegelt bin ich damals mit Ernas Jolle.", "Womit segelte ich?"),
+        ("Die Uhren von Opa stehen im Keller.", "Wo ist meine Uhr?"),
+    ],
+)
+async def test_other_forms_of_a_german_word_are_found_before_what_shares_only_a_stop_word(
+    tmp_path: Path, statement: str, question: str
+) -> None:
+    async with opened(tmp_path) as memory:
+        await told(memory, "Ich koche heute noch Suppe.", statement, "Ich bin noch ganz müde von gestern.")
+        assert await first(memory, question) == statement
 
 
 def test_the_nearest_words_come_first() -> None:

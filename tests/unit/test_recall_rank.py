@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 from tests.unit.recall_shelf import BEGIN, SmallShelf
 
 from ireneo.memories.ranking import read_question, terms_to_read
@@ -40,14 +39,6 @@ def test_neighbours_end_with_their_session() -> None:
     assert set(TALK.texts("bicycle")) <= {each.text for each in TALK.passages.values() if each.at != BEGIN}
 
 
-def test_what_was_said_days_later_is_no_neighbour() -> None:
-    shelf = SmallShelf([[(None, "I bought a lute."), (None, "The cat is ill."), (None, "It rains again.")]])
-    assert len(shelf.texts("lute")) == 3
-    for day, (number, each) in enumerate(list(shelf.passages.items())):
-        shelf.passages[number] = replace(each, at=BEGIN + timedelta(days=day))
-    assert [each.score > 0 for each in shelf.ranked("lute")] == [True, False, False]
-
-
 def test_the_speaker_that_is_named_comes_first() -> None:
     assert TALK.texts("What did Emil have repaired?")[0] == "I repaired the bicycle yesterday."
     assert TALK.texts("What did Nora have repaired?")[0] == "My brother repaired our tents once."
@@ -72,12 +63,6 @@ def test_short_messages_are_not_favoured_for_being_shorter() -> None:
 def test_a_long_text_needs_more_than_one_word() -> None:
     shelf = SmallShelf([[(None, "kiln " + " ".join(f"word{at}" for at in range(600)))], [(None, "The kiln is hot.")]])
     assert shelf.texts("kiln", reach=0)[0] == "The kiln is hot."
-
-
-def test_the_time_of_the_question_counts() -> None:
-    shelf = SmallShelf([[(None, f"We went rowing number {key}")] for key in range(10)])
-    assert shelf.ranked("rowing on 2023-05-07")[0].number == max(shelf.passages) - (3 << 31)
-    assert dict(shelf.ranked("rowing on 2023-05-07")[0].parts)["time"] > 0
 
 
 def test_when_favours_words_of_time_and_how_many_favours_figures() -> None:

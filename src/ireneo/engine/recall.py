@@ -31,7 +31,6 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import mentions_change, relations
 from ireneo.memories.facts import cardinality_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
-from ireneo.memories.lasting import without_plans
 from ireneo.memories.ranking import (
     ADJACENT_MEANT,
     ALIKE_MEANT,
@@ -41,6 +40,7 @@ from ireneo.memories.ranking import (
     OF_ONE_MATTER,
     REPLY_MEANT,
     VECTOR_WEIGHT,
+    WINDOW_FAVOUR,
     Question,
     RecallHit,
     RecallResults,
@@ -56,7 +56,7 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_share,
 )
-from ireneo.memories.record import Evidence, Record, slot, supporting
+from ireneo.memories.record import Evidence, Record, slot
 from ireneo.memories.senses import is_about_other_subject
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
@@ -82,8 +82,6 @@ SPARE, LEAST_RANKED = 2, 20
 not depend on how many are wanted."""
 FIRST = 20
 """Among how many first hits newer ones are moved up; further down they would displace answers."""
-ONLY_MEANT = 1
-"""How many of the first hits may contain no word of the question, and are shown with everything that ended of them."""
 ENDS = 2
 """How many ended things are shown if the question asks whether there are any."""
 _WORD = lazy_re(r"[^\W\d_]+")
@@ -141,6 +139,10 @@ def _recall_in_transaction(
         for index, some, (near, floor) in zip(indexes, worded, meant, strict=True)
         for each in _merge_documents(index, some, near, floor, question, left)
     ]
+    if (window := question.window) is not None:
+        for place, each in enumerate(mixed):
+            if each.passage.at and window.holds(each.passage.at):
+                mixed[place] = _raise_relevance(each, "time", WINDOW_FAVOUR)
     if asked.kind is None and question.side != "assistant":
         mixed = _prefer_answers(indexes[0], mixed, of_user=question.side == "user")
     # The earlier of equal hits comes first, so that a copied store returns the same order.
@@ -228,10 +230,7 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
     ordered: list[RecallHit] = []
     for each in best:
         cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
-        # If the first hits only match in meaning, everything that they say is checked.
-        only_meant = len(ordered) < ONLY_MEANT and not matched_terms(question, each.text)
-        cited = [one for one in cited if only_meant or matched_terms(question, one.text)]
-        ended = [(one, _current_version(scope, one)) for one in cited]
+        ended = [(one, _current_version(scope, one)) for one in cited if matched_terms(question, one.text)]
         for one in [*_successors(scope, each, ended, best, asked), each]:
             if not _contains_hit(ordered, one):
                 ordered.append(one)
@@ -266,7 +265,7 @@ def _with_slots_first(
 ) -> list[RecallHit]:
     """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
 
-    It also goes before later ones that say the same, have ended, are only planned, or tell of others.
+    It also goes before later ones that tell of others.
     """
     senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
     if not (question.own and senses) or asked.kind not in (None, "semantic"):
@@ -280,32 +279,12 @@ def _with_slots_first(
         others = [each for each in moved if each is not known]
         told = record.at if hit.at is None else hit.at
         place = next(
-            (
-                at
-                for at, each in enumerate(others)
-                if (each.at and each.at < told)
-                or _states_slot_value(scope, record, each)
-                or _tells_of_others(question, each)
-            ),
+            (at for at, each in enumerate(others) if (each.at and each.at < told) or _tells_of_others(question, each)),
             None,
         )
         if place is not None and (known is None or place <= moved.index(known)):
             moved = [*others[:place], hit, *others[place:]]
     return moved
-
-
-def _states_slot_value(scope: Scope, record: Record, hit: RecallHit) -> bool:
-    """Whether a hit states the current, a former or a planned value of a slot."""
-    if record.value and set(terms(record.value)) <= set(terms(hit.text)):
-        return True
-    if hit.record is not None:
-        told = [hit.record]
-    else:
-        told = [each for each in scope.visible(scope.tx.memories.citing(scope.space, [hit.id])) if not each.archived]
-        told = [each for each in told if hit.id in {name for one in supporting(each) for name in one.messages}]
-    if told and not any(each.holds for each in told):
-        return True
-    return hit.role in ("", "user") and hit.at is not None and not without_plans(hit.text, hit.at)
 
 
 def _tells_of_others(question: Question, hit: RecallHit) -> bool:

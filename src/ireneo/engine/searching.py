@@ -49,8 +49,6 @@ HELD_ELSE = 0.8
 
 SLOT_ASKED_OF = 1.5
 """Factor for a memory in a slot that the question asks for."""
-OF_ANOTHER = 0.5
-"""Factor for a memory about somebody whom the question doesn't mean."""
 SPEAKERS = frozenset({"", "user", "the user", "me", "i"})
 """Subjects that mean the speaker."""
 
@@ -122,7 +120,6 @@ class MemoryIndex:
         window = question.window if question else None
         self._past = question is not None and question.past and asked.at is None
         self._senses = question.senses if question else frozenset[str]()
-        self._own = question is not None and question.own
         over = window.until if window and asked.at is None else None
         self._then = over - INSTANT if over is not None and over <= now else None
         """The last moment of the past time that the question names."""
@@ -167,8 +164,6 @@ class MemoryIndex:
             factors = (*factors, ("time asked of", HELD_THEN if self._was_valid_then(record) else HELD_ELSE))
         if record.attribute and attribute_of(record.attribute) in self._senses:
             factors = (*factors, ("slot asked of", SLOT_ASKED_OF))
-        if self._own and record.subject.casefold() not in SPEAKERS:
-            factors = (*factors, ("of another", OF_ANOTHER))
         return Document(passage=passage, hit=hit, factors=factors)
 
 

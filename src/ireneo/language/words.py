@@ -28,6 +28,9 @@ FORMAT = 2
 LONGEST = 40
 """The maximum number of characters of a term; longer ones (a hash, a data URL) are cut."""
 
+LEAST_STEM = 3
+"""The minimum number of characters of a stem."""
+
 WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
 """A word: it begins with a letter, and apostrophes and hyphens join its parts."""
 
@@ -228,8 +231,14 @@ def language_of_sentence(text: str) -> str:
 
 def is_common_there(term: str, language: str, text: str) -> bool:
     """Whether a term of one language is a stop word in that of `text`: "die" in German is no form of "died"."""
-    languages = [code for code, stop in _stop_words().items() if term in stop and code != language]
+    languages = [code for code in LANGUAGES if code != language and term in stop_terms(code)]
     return bool(languages) and language_of_sentence(text) in languages
+
+
+@cache
+def stop_terms(language: str) -> frozenset[str]:
+    """The terms of the stop words of a language."""
+    return frozenset(term for word in of_language(Words, language).stop for term in terms(word))
 
 
 @lru_cache(2_048)
@@ -432,6 +441,19 @@ class SimilarWords(Struct, frozen=True, kw_only=True):
     near: bytes
     """Indices of terms: two bytes each."""
     cosines: bytes
+
+
+def other_forms(term: str, language: str) -> list[str]:
+    """The terms of other forms of a word, in a language whose words an index doesn't stem; some are no words."""
+    around = [each.split("*") for each in of_language(Words, language).inflections]
+    stems = {term} | {
+        term[len(before) : len(term) - len(after)]
+        for before, after in around
+        if term.startswith(before) and term.endswith(after) and len(term) >= len(before) + LEAST_STEM + len(after)
+    }
+    forms = " ".join(before + stem + after for stem in stems for before, after in (("", ""), *around))
+    stop = stop_terms(language)
+    return [] if term in stop else sorted({*terms(forms)} - {term} - stop)
 
 
 def similar_words(term: str, at_most: int) -> list[tuple[str, float]]:

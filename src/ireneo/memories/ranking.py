@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from heapq import nlargest
 from typing import Literal, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ireneo.language.files import any_of, cached_data, topic
 from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions
-from ireneo.language.words import common_words, language_of_sentence, terms
+from ireneo.language.words import common_words, language_of_sentence, stop_terms, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
@@ -75,14 +75,16 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         about = [term for term in about if term not in going]
     # A name that is also a month's ("April") names no time.
     window = time_window(_without_names(text, who), now)
-    counts = {term: FRAME_WEIGHT if term in _frame_terms() else 1.0 for term in about}
+    language = language_of_sentence(text)
+    slight = _frame_terms() | stop_terms(language)
+    counts = {term: FRAME_WEIGHT if term in slight else 1.0 for term in about}
     senses, beside = asked_attributes(text, counts, FRAME_WEIGHT)
     side = None if who else _asked_role(text)
     past = window is None and bool(_BEFORE.search(text) or _SAYS.past.search(text))
     over = window is not None and (now is None or (window.until is not None and window.until <= now))
     return Question(
         terms=tuple(counts.items()),
-        language=language_of_sentence(text),
+        language=language,
         who=who,
         side=side,
         window=window,
@@ -179,8 +181,6 @@ READ_AT_MOST = 5_000
 """How many postings are read for a question; more common terms wait for the second look."""
 SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
 """The share of a term's weight for a place that is 0, 1, 2 … places away from it."""
-SITTING = timedelta(hours=6)
-"""Messages further apart than this are no neighbours, though nothing was said in between."""
 SATURATION = 2.0
 """BM25's k1 (Robertson and Zaragoza 2009), as if every term occurred once: how much length matters at all."""
 LENGTH_SHARE = 0.8
@@ -194,9 +194,6 @@ FEW_DOCUMENTS = 100
 SEEDS = 100
 ALIKE_AT_MOST = 500
 """Up to this many documents a word of similar meaning is read: a more common one says too little."""
-BRIEF = 25
-"""Up to this many terms a message is about its words; in a longer one they increasingly occur by chance."""
-_TOLD_BY_LENGTH = tuple(min(1.0, BRIEF / max(1.0, length)) for length in LENGTHS)
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int], dict[int, tuple[int, float]]]
 """The weight of a term, the numbers of the documents that contain it, by place, and those of documents that only
@@ -323,8 +320,7 @@ def _scored_places(worth: float, postings: Postings) -> _Places:
     for share, numbers in postings.told:
         for number in numbers:
             if (place := number >> CLASS_BITS) not in own:
-                counts = share * _TOLD_BY_LENGTH[number >> 2 & 31]
-                less[place] = (number, counts + (1 - counts) * less[place][1] if place in less else counts)
+                less[place] = (number, share + (1 - share) * less[place][1] if place in less else share)
     return worth, own, less
 
 
@@ -377,8 +373,9 @@ TIME_WORD_FAVOUR = 0.25
 """If the question asks when, the bonus for a word of time."""
 FIGURE_FAVOUR = 0.1
 """If the question asks how many, the bonus for a number."""
-WINDOW_FAVOUR = 0.25
-"""The bonus for having been said in the period that the question names."""
+WINDOW_FAVOUR = 0.2
+"""The bonus for having been said in the period that the question names, as a share of the question's words: there a
+message counts even if it has hardly any of them."""
 
 _FIGURE = lazy_re(lambda: rf"\d|\b{any_of(_SAYS.figures)}\b", re.I)
 _READ = 1_500
@@ -412,23 +409,12 @@ def rank(
     unread = {each.term for each in postings if each.numbers is None and each.count}
     worth = {term: value for term, value in term_weights(question, postings, stats).items() if term in unread}
     common = _common_words(by_place, worth, length_factors(stats), reach) if worth else {}
-    here = {each.place: each for each in found if each.place in by_place}
     ranked = [
-        _score_passage(question, _of_one_sitting(each, here, by_place), by_place[place], common.get(place, 0.0))
-        for place, each in here.items()
+        _score_passage(question, each, by_place[each.place], common.get(each.place, 0.0))
+        for each in found
+        if each.place in by_place
     ]
     return tuple(sorted(ranked, key=lambda each: (-each.score, each.number)))
-
-
-def _of_one_sitting(found: Candidate, here: Mapping[int, Candidate], by_place: Mapping[int, Passage]) -> Candidate:
-    """A candidate without the words of the messages beside it, if all of these are of other sittings."""
-    at = by_place[found.place].at
-    steps = (step for step in range(1 - len(SHADE), len(SHADE)) if step)
-    near = (here[found.place + step] for step in steps if found.place + step in here)
-    beside = [by_place[each.place].at for each in near if each.own]
-    if at is None or not beside or any(each is None or abs(each - at) <= SITTING for each in beside):
-        return found
-    return replace(found, score=min(found.own, found.score))
 
 
 _OF_WORDS = ("words", "words alike", "words nearby", "common words")
@@ -462,8 +448,6 @@ def _other_bonuses(question: Question, passage: Passage) -> Iterator[tuple[str, 
         yield "side", SIDE_FAVOUR
     if question.own and passage.role == "user" and is_about_other_subject(passage.text):
         yield "of another", OF_ANOTHER
-    if question.window and passage.at and question.window.holds(passage.at):
-        yield "time", WINDOW_FAVOUR
     if len(passage.text) <= _READ:
         if question.asks_when and _SAYS.time_words.search(passage.text):
             yield "words of time", TIME_WORD_FAVOUR
@@ -524,12 +508,12 @@ def move_up(ranking: Iterable[Item], goes_before: Callable[[Item, Item], bool]) 
 
 
 def matched_terms(question: Question, text: str) -> frozenset[str]:
-    """The terms of the question, or words of similar meaning, in the beginning of a text."""
-    held = set(terms(text[:_READ]))
+    """The terms of the question except stop words, or words of similar meaning, in the beginning of a text."""
+    held, stop = set(terms(text[:_READ])), stop_terms(question.language)
     return frozenset(
         term
         for term, _ in question.terms
-        if term in held or any(word in held for word, _ in question.beside.get(term, ()))
+        if term not in stop and (term in held or any(word in held for word, _ in question.beside.get(term, ())))
     )
 
 

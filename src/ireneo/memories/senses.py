@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.topics import Persons, Questions, Senses
-from ireneo.language.words import language_of_sentence, similar_words, terms, writes_nouns_large
+from ireneo.language.words import language_of_sentence, other_forms, similar_words, terms, writes_nouns_large
 from ireneo.memories.facts import attribute_of
 from ireneo.patterns import lazy_re
 
@@ -30,6 +30,9 @@ ALIKE_TRIED = 16
 """How many nearest words are tried."""
 ALIKE_WEIGHT = 0.5
 """The weight of such a word, multiplied by its cosine."""
+
+INFLECTED = 0.7
+"""The weight of another form of a word."""
 
 _WORDS = lazy_re(r"[^\W\d_]+")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[^\W\d_]+")
@@ -50,12 +53,20 @@ def asked_attributes(text: str, asked: dict[str, float], frame: float) -> tuple[
         asked[term] = 1.0
         told.setdefault(term, {}).update(dict.fromkeys(_answer_terms()[language][code], TOLD))
     beside = {}
+    language = language_of_sentence(text)
     for term, weight in asked.items():
         # If the words of answers are known, words similar to another sense of the term are noise.
-        near = told.get(term) or {word: ALIKE_WEIGHT * cosine for word, cosine in similar_words(term, ALIKE_TRIED)}
+        near = told.get(term) or _similar_terms(term, language)
         if weight > frame:
             beside[term] = [(word, share) for word, share in near.items() if word not in asked]
     return frozenset(senses), beside
+
+
+def _similar_terms(term: str, language: str) -> dict[str, float]:
+    """Words similar in meaning, of which there is an English table; for another language the other forms of a word."""
+    if language == "en":
+        return {word: ALIKE_WEIGHT * cosine for word, cosine in similar_words(term, ALIKE_TRIED)}
+    return dict.fromkeys(other_forms(term, language), INFLECTED)
 
 
 def _asked_senses(text: str) -> list[tuple[str, str, list[str]]]:
