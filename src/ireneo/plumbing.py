@@ -25,6 +25,7 @@ __all__ = [
     "holds_memories",
     "instructions",
     "is_story",
+    "mark_recalled",
     "neutralised",
     "project_here",
     "project_named",
@@ -61,6 +62,17 @@ def project_named(given: str) -> str:
     from ireneo.engine.scope import project_asked
 
     return project_asked(given) or ""
+
+
+def mark_recalled(text: str) -> str:
+    """Put `text` between the marks of a brief, which it can't contain itself; instructions in it are marked as quoted.
+
+    Nothing between them counts as evidence when the log is learned from later.
+    """
+    from ireneo.log.message import BRIEF_HEADING, BRIEF_TAG, CLOSING
+
+    end = CLOSING[BRIEF_TAG]
+    return "\n".join([BRIEF_HEADING, neutralised(text.replace(BRIEF_TAG, "(BRIEF)").replace(end, "(/BRIEF)")), end])
 
 
 def neutralised(text: str) -> str:

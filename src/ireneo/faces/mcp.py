@@ -22,7 +22,7 @@ from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.lessons import read_arguments
 from ireneo.faces.cli.output import cut
 from ireneo.faces.cli.work import note_lines
-from ireneo.plumbing import neutralised, project_here
+from ireneo.plumbing import mark_recalled, neutralised, project_here
 from ireneo.types import Kind, MemoryDetails, Remembered
 
 if TYPE_CHECKING:
@@ -90,14 +90,6 @@ def _shown(value: object) -> str:
 
 _ID_CHARACTERS = 12
 """The length of the id's beginning that is shown, which is enough to open it."""
-BEGINS, ENDS = "[BRIEF] Recalled from memory for this turn; nobody says it here.", "[/BRIEF]"
-"""The marks around everything recalled. Nothing between them counts as evidence when the log is learned from later,
-so that a recalled memory doesn't confirm itself."""
-
-
-def mark_recalled(text: str) -> str:
-    """Put `text` between the marks, which it can't contain itself; instructions in it are marked as quoted."""
-    return "\n".join([BEGINS, neutralised(text.replace("[BRIEF]", "(BRIEF)").replace(ENDS, "(/BRIEF)")), ENDS])
 
 
 def expanded_text(opened: ireneo.Expanded) -> str:

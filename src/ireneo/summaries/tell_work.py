@@ -97,7 +97,7 @@ CONCLUDES = 1.5
 """The factor for the best sentence of an answer in plain conversation."""
 SAID = 1.0
 """Sentences of the agent of less weight are dropped."""
-FEW_WORDS = 40
+SHORT_MESSAGE_CHARACTERS = 40
 """A message of at most this many characters is shown with the question that it answers."""
 I_ASKED = "I asked: "
 ANSWERED_NEXT: frozenset[ActionKind] = frozenset({"plan", "ask"})
@@ -568,7 +568,7 @@ def _is_option_of(offer: Line | None, line: Line) -> bool:
 def _user_message_lines(parts: Sequence[Summary | Message], message: Message) -> list[Line]:
     """The lines of a user's message; if it is short, with the question that it answers."""
     lines = user_lines(message)
-    if len(lines) != 1 or len(lines[0].text) > FEW_WORDS:
+    if len(lines) != 1 or len(lines[0].text) > SHORT_MESSAGE_CHARACTERS:
         return lines
     ends = (part.last_position if isinstance(part, Summary) else -1 for part in parts)
     before = next((part for part, end in zip(parts, ends, strict=True) if end == message.position - 1), None)

@@ -550,7 +550,7 @@ class Pool(Generic[C]):
         self._retire(connection)
 
 
-class PooledStore(Generic[C]):
+class PooledStore(ABC, Generic[C]):
     """A store that runs each transaction in a thread on a connection of its own: one connection writes, a few read."""
 
     def __init__(self, writer: C, readers: Sequence[C], retire: Callable[[C], None], name: str) -> None:
