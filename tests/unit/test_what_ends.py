@@ -58,6 +58,16 @@ async def test_an_ending_ends_what_it_names(first: str, then: str, over: str) ->
     assert not any(over in each for each in await told(first, then))
 
 
+async def test_a_new_boss_takes_the_place_of_the_old_one_under_each_name() -> None:
+    for first, then in (
+        ("My boss is called Nora Firth.", "My new boss is called Ole Brandt."),
+        ("Meine Chefin heißt Petra Firth.", "Mein neuer Chef heißt Ole Brandt."),
+    ):
+        held = [each for each in await told(first, then) if "boss" in each or "Chef" in each]
+        assert len(held) == 1
+        assert "Ole" in held[0]
+
+
 @pytest.mark.parametrize(
     ("first", "then", "now"),
     [

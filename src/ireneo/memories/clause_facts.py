@@ -129,7 +129,14 @@ class ClauseReader:
             yield from self._lasting_slots(replace(statement, text=more), predicate(more, self._known_names(statement)))
         slots = list(self._lasting_slots(statement, said)) or list(self._next_values(statement))
         called = [each.value for each in named]
-        yield from (each for each in slots if each.attribute != "name" or each.value not in called)
+        verb = "heißt" if statement.language == "de" else "is called"
+        for each in slots:
+            first = each.value.split(" ", 1)[0] if each.attribute == "name" else ""
+            if first not in called:
+                yield each
+            elif first != each.value:
+                # Who is the boss for a while has the full name for good.
+                yield replace(each, subject=first, text=f"{first} {verb} {each.value}.")
         if slots and not (said is not None and said.tense == "used"):
             # Somebody who "used to love" something may say next what it is now.
             return
