@@ -185,8 +185,6 @@ def test_what_is_remembered_is_put_right_too(tmp_path: Path, said: str, correcti
     [
         ("I gave up coffee three weeks ago.", "I'm drinking coffee again, blame the baby."),
         ("Ich trinke seit vier Wochen keinen Alkohol mehr.", "Ich trinke übrigens wieder Alkohol, aber selten."),
-        ("I haven't eaten meat for a month.", "I'm not vegetarian any more, had a burger on Sunday."),
-        ("Ich esse seit zwei Wochen kein Fleisch mehr.", "Vegetarier bin ich nicht mehr, am Samstag wurde gegrillt."),
         ("I've been vegetarian since I was twenty.", "I'm vegetarian, but I eat fish."),
         ("Mein Kater heißt Willi.", "Unser alter Kater Willi ist letzten Freitag eingeschlafen."),
     ],

@@ -21,7 +21,7 @@ from ireneo.language.topics import Words
 from ireneo.language.words import sentences, terms
 from ireneo.memories.cues import PIECES, has_cue
 from ireneo.memories.facts import ONE_LIFE, cardinality_of
-from ireneo.memories.figures import APART, are_alike, counts_by_noun, figures_by_quantity, numbers_in
+from ireneo.memories.figures import are_alike, counts_by_noun, figures_by_quantity, numbers_in
 from ireneo.memories.record import MemoryDraft, Record, slot
 from ireneo.memories.wording import comparable_words, distinctive_words, unquoted_words
 from ireneo.patterns import lazy_re
@@ -74,10 +74,6 @@ def ended_values(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]
     elif draft.attribute and cardinality_of(draft.attribute) == "set":
         yield from (each for each in held if fills_slot(each, draft) and _has_other_count(each, draft))
     yield from _ended_other_half(draft, held, words)
-    if draft.against and draft.attribute in DIET:
-        yield from (each for each in held if not each.attribute and _makes_ill(each, said))
-    if has_cue("over", words):
-        yield from (each for each in held if not each.attribute and _is_excluded_no_more(each, words))
 
 
 def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
@@ -93,20 +89,6 @@ def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Recor
     return (
         others if cardinality_of(draft.attribute) == "one" else [each for each in others if said & {*terms(each.value)}]
     )
-
-
-def _makes_ill(record: Record, things: Set[str]) -> bool:
-    """Whether a memory says that somebody's body reacts to one of these things: "aspirin brings me out in hives"."""
-    clauses = PIECES.split(comparable_words(record.text))
-    return any(has_cue("reacts", each) and things & {*terms(each)} for each in clauses)
-
-
-def _is_excluded_no_more(record: Record, words: str) -> bool:
-    """Whether a memory says that somebody abstains from what an ended diet excludes: no meat, and vegetarian."""
-    theirs = comparable_words(record.text)
-    before, now = (figures_by_quantity(text) for text in (theirs, words))
-    apart = [kind for kind in before.keys() & now.keys() if kind.startswith(APART) and not before[kind] & now[kind]]
-    return bool(apart) and has_cue("forbids", theirs)
 
 
 class Correction(Struct, frozen=True, kw_only=True):
