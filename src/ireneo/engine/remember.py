@@ -611,29 +611,25 @@ async def archive(resources: Resources, space: str, keep: int, *, faded: bool = 
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
     now = resources.clock.now()
 
-    def least_retained(tx: Transaction) -> dict[MemoryId, str]:
+    def weighed(records: Iterable[Record], why: str) -> dict[MemoryId, tuple[Record, str]]:
+        return {each.id: (each, f"{_retention_reason(each, now)}: {why}") for each in records}
+
+    def least_retained(tx: Transaction) -> dict[MemoryId, tuple[Record, str]]:
         passed = tx.memories.list(space, MemoryFilter(kind="episodic", archived=False)) if faded else ()
-        out = {each.id: f"{_retention_reason(each, now)}: it has faded" for each in passed if has_faded(each, now)}
+        out = weighed((each for each in passed if has_faded(each, now)), "it has faded")
         if tx.search.size(space, "memories").documents <= keep:
             return out
         in_use = tx.memories.list(space, MemoryFilter(archived=False))
         over = len(in_use) - len(out) - keep
         if over > 0:
             ranked = [record for _, record in _by_retention(in_use, now) if record.id not in out]
-            why = f"the least worth of more than {keep:,}"
-            out.update(
-                (each.id, f"{_retention_reason(each, now)}: {why}") for each in ranked[: over + int(keep * SLACK)]
-            )
+            out |= weighed(ranked[: over + int(keep * SLACK)], f"the least worth of more than {keep:,}")
         return out
 
     def archive_records(tx: Transaction, ids: Sequence[MemoryId]) -> list[MemoryId]:
-        # Read again: they may have been used, pinned or erased since they were weighed.
-        there = tx.memories.get(space, ids)
-        gone = [
-            replace(record, archived=True, archived_at=now, archived_why=least[record.id])
-            for record in there
-            if not (record.pinned or record.archived)
-        ]
+        # Read again: what was used, changed or erased since it was weighed stays as it is.
+        there = [each for each in tx.memories.get(space, ids) if each == least[each.id][0]]
+        gone = [replace(each, archived=True, archived_at=now, archived_why=least[each.id][1]) for each in there]
         tx.memories.put(space, gone)
         return [record.id for record in gone]
 

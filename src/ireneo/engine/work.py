@@ -404,6 +404,8 @@ AWAY_SECONDS = 5.0
 """The pause after the store was unreachable."""
 REST_SECONDS = 60.0
 """After this time an unchanged session in which nothing was due is examined again."""
+WEIGH_SECONDS = 3_600.0
+"""The interval at which an idle worker looks for what to archive: it reads all memories, which fade over days."""
 OF_ALL = (MissingExtra, NewerDatabase, NotADatabase, ReadOnlyStore, StoreBusy, Unreachable)
 """Errors that the next session would meet as well."""
 _UNDATED = datetime.min.replace(tzinfo=UTC)
@@ -425,6 +427,8 @@ class SpaceWork:
         """When a model that failed for a session is next asked about that session."""
         self._listener = IntakeReader(resources, worker, preset)
         self._gatherer = EpisodeReader(resources, space)
+        self._weighed: datetime | None = None
+        """When it was last looked for what to archive; None: not since something was done."""
         self._waits = False
         """Whether another worker is busy with something due."""
 
@@ -449,6 +453,7 @@ class SpaceWork:
                     await asyncio.sleep(AWAY_SECONDS)
                     continue
                 if busy:
+                    self._weighed = None
                     continue
                 if until_idle and not self._waits:
                     return
@@ -546,8 +551,11 @@ class SpaceWork:
         """Reflect, archive and embed for the whole space."""
         async for worked in self._reflect(min((info.key for info in sessions), default=None)):
             yield worked
-        if gone := await archive(self._resources, self._space, self._resources.keep_memories, faded=True):
-            yield _space_result("archived", memories=len(gone))
+        now, weighed = self._resources.clock.now(), self._weighed
+        if weighed is None or not timedelta(0) <= now - weighed < timedelta(seconds=WEIGH_SECONDS):
+            self._weighed = now
+            if gone := await archive(self._resources, self._space, self._resources.keep_memories, faded=True):
+                yield _space_result("archived", memories=len(gone))
         if self._resources.embedder is not None:
             async for worked in self._embed(self._resources.embedder):
                 yield worked
@@ -599,7 +607,8 @@ class SpaceWork:
                 if name != embedder.name:
                     tx.vectors.drop(self._space, name)
 
-        await self._store.write(drop_others)
+        if {*await self._store.read(lambda tx: tx.vectors.embedders(self._space))} - {embedder.name}:
+            await self._store.write(drop_others)
 
     def _text_allowance(self, key: SessionKey) -> int:
         """How many texts a visit may write: none for a while after a model failed."""
