@@ -141,6 +141,8 @@ def test_of_several_sentences_those_that_last_stay() -> None:
         ("Mein Schreibtisch steht neben dem Aufzug, seit wir umgezogen sind", True),
         ("My desk is next to the lift", False),  # too short to be understood by itself
         ("We are in Wales until Sunday and the roof of our tent leaks", False),
+        ("I'm leaving the bakery and becoming a shepherd in the Outer Hebrides", False),
+        ("We'll fly to Oslo in June for a week or more. My brother fetches us from the airport", False),
     ],
 )
 def test_what_only_became_old_is_told_with_a_warning(words: str, old: bool) -> None:

@@ -176,7 +176,8 @@ def expired_part(text: str, at: datetime, now: datetime) -> ExpiredPart | None:
     apart = [each for each in old if each not in kept] if left else []
     # What is told of it already isn't told again, unless the rest refers to it.
     apart = apart if apart and not (_FACTS.refers.match(apart[0]) or has_cue("points", apart[0])) else old
-    warned = _warned(text, apart) if old != kept and any(end.by_age for end in over) else ""
+    by_age = [end.by_age for end in over]
+    warned = _warned(text, apart) if old != kept and (all(by_age) or (left and any(by_age))) else ""
     return None if left == text else ExpiredPart(until=max(each.at for each in over), left=left, old=warned)
 
 
@@ -257,7 +258,8 @@ def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:
     # "My grant runs till 2027" is valid until then.
     named = time_window(plain, at)
     latest = max(until, by or until, (named and named.until) or until)
-    return _End(at=latest, by_age=latest - at >= COUNTS_FOR)
+    # "I'm leaving the firm", of which nothing more was heard, came to nothing more often than not.
+    return _End(at=latest, by_age="progressive" not in tenses.values() and latest - at >= COUNTS_FOR)
 
 
 def is_only_old(record: Record) -> bool:
