@@ -43,6 +43,7 @@ ENDED = (
     ("I do aikido on Tuesdays and Fridays.", "My shoulder hurts, so aikido only on Fridays."),
     ("Mara is my girlfriend since May.", "Mara and I split up, it's fine."),
     ("I work at Millers.", "I have a new employer since Monday: Tavistock Mill."),
+    ("My grandmother was born in Hull.", "Sorry, Hove, not Hull."),
     ("I'm unemployed.", "I've got a new job!"),
     ("Lotte's birthday is on 3 June.", "Lotte's birthday is 13 June, not 3 June."),
     ("I work in marketing at Nordica.", "I've changed jobs, and the canteen is better."),

@@ -40,7 +40,7 @@ _PUT_RIGHT = (
     ),
     lazy_re(
         lambda: (
-            rf"(?:{any_of(_FACTS.but_that)}|^\W{0, 5}(?:\w{1, 20}, )?)(?P<right>{_ITEM}),? "
+            rf"(?:{any_of(_FACTS.but_that)}|^\W{{0,5}}(?:\w{{1,20}}, )?)(?P<right>{_ITEM}),? "
             rf"{any_of(_FACTS.not_that)}(?P<wrong>{_ITEM}){_ENDS}"
         ),
         re.I,
@@ -74,6 +74,8 @@ def ended_values(draft: MemoryDraft, held: Sequence[Record]) -> Iterator[Record]
     elif draft.attribute and cardinality_of(draft.attribute) == "set":
         yield from (each for each in held if fills_slot(each, draft) and _has_other_count(each, draft))
     yield from _ended_other_half(draft, held, words)
+    if draft.against and draft.attribute in DIET:
+        yield from (each for each in held if not each.attribute and _makes_ill(each, said))
 
 
 def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Record]:
@@ -89,6 +91,12 @@ def _ended_slot_values(draft: MemoryDraft, held: Sequence[Record]) -> list[Recor
     return (
         others if cardinality_of(draft.attribute) == "one" else [each for each in others if said & {*terms(each.value)}]
     )
+
+
+def _makes_ill(record: Record, things: Set[str]) -> bool:
+    """Whether a memory says that somebody's body reacts to one of these things: "aspirin brings me out in hives"."""
+    clauses = PIECES.split(comparable_words(record.text))
+    return any(has_cue("reacts", each) and things & {*terms(each)} for each in clauses)
 
 
 class Correction(Struct, frozen=True, kw_only=True):
