@@ -118,9 +118,8 @@ SYSTEM_SHARE, WHOLE_SYSTEM = 0.25, 0.35
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """The share of the room after the blocks for newest messages that don't fit verbatim."""
-LEAST_OPEN, STEP_OPEN = 120, 40
-"""The least tokens for them, up to half of that room, since a smaller block says nothing. If that many are free, they
-are added in steps of the second number."""
+LEAST_OPEN = 120
+"""The least tokens for them, up to half of that room, since a smaller block says nothing."""
 FRESH_WEIGHT = 2
 MOST_OPENED = 0.5
 OPEN_BLOCKS = 2
@@ -572,19 +571,10 @@ def _newest_items(
     own = room - opened
     live_room = own - min(max(int(own * OPEN_SHARE), min(LEAST_OPEN, own // 2)), most)
     step = settings(options.policy).leaf_messages // STEPS
-    least_start = _after_edits(fresh, options)
-    start = max(_live_start(fresh, costs, live_room, step), least_start)
+    start = max(_live_start(fresh, costs, live_room, step), _after_edits(fresh, options))
     frame = 1 if cut and not story.waiting else MESSAGE_TOKENS + NOTES_TOKENS
     wide = room - live_room + _unused_room(live_room, sum(costs[start:]))
     out = _open_blocks(story, start, wide, frame, options, teller)
-    # If there is little to tell, the rest is for more messages, unless the words are the user's.
-    wider = max(live_room, room - sum(each.tokens for each in out))
-    if out and not least_start and (earlier := _live_start(fresh, costs, wider, step)) < start:
-        # Whole steps of messages leave some of the room, without which the block may have no line.
-        unused = min(max(wider - sum(costs[earlier:]), 0), LEAST_OPEN) // STEP_OPEN * STEP_OPEN
-        fewer = _open_blocks(story, earlier, room - wider + unused, frame, options, teller)
-        if not any(is_header_only(each.draft.text) for each in fewer) or is_header_only(out[0].draft.text):
-            start, out = earlier, fewer
     live_room = room - sum(each.tokens for each in out)
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
