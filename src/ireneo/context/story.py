@@ -414,11 +414,8 @@ def _within_budget(
     before = _items_before_past(story, options, teller, unsaid)
     left = options.budget - sum(each.tokens for each in before)
     live = _live_room(story.nodes, options)
-    spare = (
-        0
-        if story.waiting
-        else _unused_room(live, sum(_message_cost(message, options.count) for message in story.fresh))
-    )
+    cost = sum(_message_cost(message, options.count) for message in story.fresh)
+    spare = 0 if story.waiting else _unused_room(live, cost)
     opened = _open_block_room(story, left - live, live, options)
     past = _past_blocks(story, left - live - opened + spare, options, teller)
     past += [_uncovered_item(story.waiting, options.count)] if story.waiting else []
@@ -492,8 +489,7 @@ def _past_blocks(story: StoryState, room: int, options: ContextOptions, teller: 
     if len(story.nodes) > most:
         # If there is no room for all headers, several texts share one block.
         groups = group_by_age(story.nodes, most)
-        shown = (teller.join(group, options) if len(group) > 1 else group[0] for group in groups)
-        story = replace(story, nodes=tuple(shown))
+        story = replace(story, nodes=tuple(teller.join(each, options) if each[1:] else each[0] for each in groups))
     doubts = _doubts(story.nodes, options)
     nodes, words = _rendered_nodes(story.nodes, room, doubts, options, teller)
     out = [show_block(node, text, 1, options.count) for node, text in zip(nodes, words, strict=True)]

@@ -183,7 +183,6 @@ class _CastResolver:
 
     def _players_by_character(self) -> dict[str, str]:
         """Map each character's name to the author who answers when it is called."""
-        own = self._self_played_counts()
         # Characters of a game within one evening aren't part of the cast.
         least = min(PLAYED_LEAVES, self._leaves // PLAYED_LEAVES)
         claims: list[tuple[float, str, str]] = []
@@ -192,7 +191,7 @@ class _CastResolver:
             for mention in line.names:
                 spoke = self._counts.get(mention.name, Counter())
                 if (
-                    mention.weight >= max(PLAYED, PLAYED_SHARE * answers, own[mention.name])
+                    mention.weight >= max(PLAYED, PLAYED_SHARE * answers)
                     and spoke["speaks"] > spoke["tells"]
                     and name not in self._speaking
                     and self._counts[name]["leaves"] >= least
@@ -212,16 +211,6 @@ class _CastResolver:
         """Count how often somebody acts or is named, by any name that shares a word with this one."""
         words = set(bare_name(who))
         return sum(each["acts"] + each["named"] for name, each in self._counts.items() if words & set(bare_name(name)))
-
-    def _self_played_counts(self) -> Counter[str]:
-        """Count how often each author acts or answers under their own name, and so is a character themselves."""
-        own: Counter[str] = Counter()
-        for author in self._speaking:
-            for name, counts in self._counts.items():
-                if set(bare_name(name)) & set(bare_name(author)):
-                    answers = sum(each.weight for each in self._named[name].names if each.name == author)
-                    own[author] += counts["acts"] + SAID * counts["said"] + max(int(answers), 0)
-        return own
 
     def names_by_person(self) -> list[list[str]]:
         """Group the names by person, the commonest first."""

@@ -284,14 +284,13 @@ def _passages(
     one = whole and not text[0].recap and sum(len(each.text) + 1 for each in text) <= WHOLE_TURN
     for passage in [text] if one else _split_passages(text):
         if peak := max(each.telling for each in passage):
-            asked = before if passage[0] is text[0] and telling[0] == 0 and not passage[0].names else ()
-            yield _join_sentences(passage, [each for each in asked if _is_short_question(each, passage[0])], peak), peak
+            alone = passage[0] is not text[0] or telling[0] > 0 or passage[0].names or not passage[0].speaker
+            asked = () if alone else [each for each in before if each.speaker and _asks_shortly(each.text)]
+            yield _join_sentences(passage, asked, peak), peak
 
 
-def _is_short_question(each: _StorySentence, answer: _StorySentence) -> bool:
-    return (
-        bool(each.speaker and answer.speaker) and len(each.text) <= ASKED and each.text.rstrip("\"'”’*").endswith("?")
-    )
+def _asks_shortly(text: str) -> bool:
+    return len(text) <= ASKED and text.rstrip("\"'”’*").endswith("?")
 
 
 def _split_passages(text: Sequence[_StorySentence]) -> list[list[_StorySentence]]:
