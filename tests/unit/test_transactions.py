@@ -132,3 +132,13 @@ async def test_one_store_serves_several_loops(kind: str, tmp_path: Path) -> None
         made = await asyncio.gather(*(asyncio.to_thread(elsewhere, number) for number in range(8)))
         assert made == [True] * 8
         assert len(await store.read(names)) == 8
+
+
+@every_store
+async def test_a_fault_of_ours_is_not_blamed_on_the_database_alone(kind: str, tmp_path: Path) -> None:
+    async with on(kind, tmp_path) as store:
+        with pytest.raises(
+            StoreError, match=r"if it finds nothing, this is a fault in Ireneo, .+ \(TypeError: "
+        ) as told:
+            await store.read(lambda tx: tx.memories.citing("space", None))  # type: ignore[arg-type]
+        assert isinstance(told.value.__cause__, TypeError)

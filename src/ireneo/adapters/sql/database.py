@@ -194,7 +194,10 @@ def unreadable(fault: Exception, place: object) -> BadInput | StoreError:
     """The error for a value that could not be encoded, or for a stored one that could not be parsed (`UNPARSABLE`)."""
     if isinstance(fault, UnicodeEncodeError):
         return BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.")
-    return StoreError(f"{place} holds something that can't be read; `doctor` lists what ({quoted(fault)}).")
+    # A fault of ours in what reads the value looks the same.
+    told = f"{type(fault).__name__}: {quoted(fault)}"
+    blame = "`doctor` lists what; if it finds nothing, this is a fault in Ireneo, please report it"
+    return StoreError(f"{place} holds something that can't be read: {blame} ({told}).")
 
 
 SHORTEST_SECONDS = 0.001
