@@ -71,7 +71,7 @@ def test_what_is_joined_for_a_narrow_context_is_not_retold_once_more() -> None:
     terms = ContextOptions(budget=256, policy=TINY_STORY, count=TOKENS.count)
     teller = StoryTextCache(terms.count)
     compose_story(found, terms, teller)
-    joined = [node for node in teller.passing if node.summarizer.endswith("/whole")]
+    joined = [node for node in teller.passing.values() if node.summarizer.endswith("/whole")]
     assert joined
     assert max(known) > 1
     assert {node.retellings for node in joined} <= known

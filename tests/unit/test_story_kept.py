@@ -13,6 +13,7 @@ from tests.property.verbs import memory_with_all
 
 import ireneo
 from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.context.story import PASSING
 from ireneo.engine.models import LEASE_SECONDS, Worker
 from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
@@ -94,6 +95,23 @@ async def test_contexts_of_two_widths_in_turn_store_their_blocks_once() -> None:
     for budget in (1_000, 3_000) * 2:
         await session.context(budget, preset="story")
     assert store.written == before
+
+
+@pytest.mark.parametrize("preset", ["story", SMALL])
+async def test_no_block_is_stored_for_one_context_that_does_not_show_it(preset: str | Policy) -> None:
+    store = Counting()
+    session = await memory_with_all(store).session("tale")
+    shown: set[str] = set()
+    for seed in range(8):
+        source = random.Random(seed)
+        await session.append([said(source) for _ in range(source.randint(5, 60))])
+        for budget in (*BUDGETS, 6_000):
+            blocks = [row.id for row in (await session.context(budget, preset=preset)).view if row.what == "summary"]
+            for name in blocks:
+                assert await session.expand(name)
+            shown.update(blocks)
+        newest = await store.read(lambda tx: tx.summaries.find(SessionKey("mine", "tale"), "s_"))
+        assert {each.id for each in newest if each.summarizer.endswith(PASSING)} <= shown
 
 
 async def test_branches_of_one_session_don_t_mix() -> None:

@@ -170,8 +170,8 @@ class StoryTextCache:
         self._casts: RecentValues[KnownCast] = RecentValues(OPEN)
         self._joined: RecentValues[Summary] = RecentValues(OPEN)
         self._stored: set[SummaryId] = set()
-        self.passing: list[Summary] = []
-        """Among the summaries used last, those that were made only for that context."""
+        self.passing: dict[SummaryId, Summary] = {}
+        """Summaries that were made only for the context that is being composed, and may be shown in it."""
 
     def count(self, text: str) -> int:
         """Count the tokens of `text`."""
@@ -181,7 +181,7 @@ class StoryTextCache:
         self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], options: ContextOptions
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, noting why some are disputed."""
-        self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
+        self.passing.update((node.id, node) for node in nodes if node.summarizer.endswith(PASSING))
         name = (*((node.id, *node.edits) for node in nodes), room, *sorted(doubts.items()))
 
         def told() -> Sequence[str]:
@@ -301,8 +301,10 @@ class StoryComposer:
 
     def compose(self, target: int) -> Assembled:
         """Compose the context in `target` tokens."""
-        self.passing = self._teller.passing = []
+        told = self._teller.passing
+        told.clear()
         found = compose_story(self._story, replace(self._options, budget=target), self._teller)
+        self.passing = [told[SummaryId(each.id)] for each in found.shown if each.id in told]
         return Assembled(composed=found, mark=None, why=explain_whole(found.tokens, self._options.budget))
 
     @property
@@ -515,9 +517,7 @@ def _rendered_nodes(
     teller: StoryTextCache,
 ) -> tuple[Sequence[Summary], Sequence[str]]:
     """The nodes to show in `room` tokens, with their texts; a node without sentences is joined to its neighbour."""
-    known = len(teller.passing)
     while True:
-        del teller.passing[known:]
         frame = MESSAGE_TOKENS + NOTES_TOKENS + len(nodes)
         words = teller.block_texts(nodes, max(room - frame, 0), doubts, options)
         pair = _pair_to_join(nodes, words, doubts)

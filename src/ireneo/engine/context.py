@@ -109,9 +109,8 @@ class BlockTexts:
         waiting = reader.waiting_notes() if reader.is_noted() else None
         self._there = waiting is not None
         self.waiting = [each for each in waiting or () if known is None or each.id in known]
-        self.used: Sequence[str] = ()
-        """The ids of the stored texts from which the last result was made."""
-        self._used: dict[str, None] = {}
+        self.used: dict[str, None] = {}
+        """The ids of the stored texts from which the last result was made, in order."""
         self.rolled: dict[SummaryId, Summary] = {}
         """New texts that are final, since everything below them is written."""
 
@@ -119,11 +118,10 @@ class BlockTexts:
         """The best text of each block; `made` are blocks that are not stored yet."""
         if not self._there or self._reader.options.policy.strategy is not None:
             return list(blocks)
-        self._used = {}
+        self.used = {}
         texts = [text for text, _ in self._best_with_source(blocks, made)]
         if texts and texts[-1].is_written:
             texts[-1] = self._with_later_notes(texts[-1])
-        self.used = tuple(self._used)
         return texts
 
     def _best_with_source(
@@ -133,7 +131,7 @@ class BlockTexts:
         out: list[tuple[Summary, bool]] = []
         for block, text in zip(blocks, direct, strict=True):
             if text.writing is not None:
-                self._used[text.id] = None
+                self.used[text.id] = None
                 out.append((text, True))
             else:
                 out.append(self._roll_up(block, made) if block.sources else self._from_waiting(block))
@@ -152,7 +150,7 @@ class BlockTexts:
         if further:
             shown = {message.id for message in self._reader.path(last + 1, self._reader.head.position)}
             lines += [(name, line) for name, line in statements_of(further) if not shown.issuperset(line.sources)]
-        self._used.update((each.id, None) for each in (*behind, *further))
+        self.used.update((each.id, None) for each in (*behind, *further))
         return with_later_statements(text, lines) if lines else text
 
     def _roll_up(self, block: Summary, made: Mapping[SummaryId, Summary]) -> tuple[Summary, bool]:
@@ -181,7 +179,7 @@ class BlockTexts:
         written = [each.writing for each in over if each.writing]
         if not written:
             return block, False
-        self._used.update((each.id, None) for each in over)
+        self.used.update((each.id, None) for each in over)
         begin = self._reader.begin_of(block)
         lines = [
             (name, line)
@@ -212,7 +210,7 @@ class BlockTexts:
         voice = self._reader.voice
         text = replace(text, id=text_id(text, (), voice), summarizer=text_summarizer(text, (), voice))
         self.rolled[text.id] = text
-        self._used[text.id] = None
+        self.used[text.id] = None
         return text, True
 
 
@@ -264,7 +262,8 @@ class StoredReader:
         self._tx = tx
         self._key = key
         self._noted: dict[tuple[str, ...] | None, BlockTexts] = {}
-        self._used: Sequence[str] = ()
+        self.used_texts: Sequence[str] = ()
+        """The ids of the stored texts that the last result was made from."""
 
     def path(self, first: int, last: int) -> Sequence[Message]:
         """The messages of positions `first` to `last`."""
@@ -340,13 +339,8 @@ class StoredReader:
             self._noted[heeded] = BlockTexts(self, heeded)
         noted = self._noted[heeded]
         texts = noted.best(summaries, made)
-        self._used = noted.used
+        self.used_texts = tuple(noted.used)
         return texts
-
-    @property
-    def used_texts(self) -> Sequence[str]:
-        """The ids of the stored texts that the last result was made from."""
-        return self._used
 
     @property
     def rolled_up(self) -> Sequence[Summary]:
