@@ -58,9 +58,11 @@ from ireneo.memories.ranking import Question, RecallHit, likeness
 from ireneo.memories.record import Kind, MemoryId, Record, format_day, is_confirmed_by_user, one_line, slot
 from ireneo.memories.scratchpad import check_task
 from ireneo.memories.serving import (
+    AREA,
     COMMON,
     FAR,
     FEW,
+    MORE,
     SERVES,
     SHARED,
     UNRELATED,
@@ -396,7 +398,9 @@ class BriefSearch:
         question = _question((term, 1.0) for word in topic(Serving).standing_words for term in terms(word))
         why = "it holds whatever is asked"
         rules = [
-            each for each, _ in self._memories(question, None) if _is_answer_rule(each) and matters_for(each.text, goal)
+            each
+            for each, _ in self._memories(question, None)
+            if _is_answer_rule(each) and matters_for(_wish(each), goal)
         ]
         rules = sorted(rules, key=lambda each: each.at, reverse=True)[:MOST_STANDING]
         return [
@@ -468,7 +472,7 @@ class BriefSearch:
             ]
             served = [(one, each) for one, each in said if one]
             asks = None if served else purpose.relevance(hit.text, common=common, far=far)
-            if asks and asks.score >= 2 * SHARED and len(hit.text) <= LONGEST_QUOTED:
+            if asks and asks.score >= AREA + MORE and len(hit.text) <= LONGEST_QUOTED:
                 # What stands beside a request about the same thing.
                 served = [(asks, each) for each in told]
             if served:
@@ -598,6 +602,11 @@ def _is_answer_rule(record: Record) -> bool:
         return False
     said = KINDS[record.kind].lasts and is_standing_rule(record.text)
     return record.attribute in MANNER or (said and not record.cue)
+
+
+def _wish(record: Record) -> str:
+    """The words of a rule for answers, without the frame of a quotation."""
+    return record.value if record.attribute in MANNER else record.text
 
 
 def _says_again(sentence: str, words: frozenset[str]) -> bool:

@@ -84,7 +84,7 @@ class ErasedWords(Struct, frozen=True, kw_only=True):
 
     def may_contain(self, text: str) -> bool:
         """Whether a word of `text` can only come from erased content; enough for a text that can be made again."""
-        return not self.alone.isdisjoint(distinctive_words(text))
+        return bool(self.alone) and not self.alone.isdisjoint(distinctive_words(text))
 
     def is_source_of(self, text: str) -> bool:
         """Whether `text`, written by a person or a model, derives from erased content.

@@ -417,6 +417,8 @@ class Serving(Topic, frozen=True, kw_only=True):
     standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
     of_texts: Patterns = BARE  # A goal or a rule about texts to be sent or published
     of_answers: Patterns = BARE  # A rule about answers
+    of_explanations: Patterns = BARE  # A goal or a rule about explaining how something works or is done
+    occasions: Map = {}  # For each area, words of rules for answers in it
     standing_words: Set = frozenset()  # Words by which such rules are found
     # At the beginning of a sentence: a request that states nothing, unless it names one of `persons`
     requests: Row = ()

@@ -119,8 +119,8 @@ class Person:
         said = [text for text in held if self.named_in(text)]
         for text in said:
             self._learn_names(text)
-        for text in () if is_role else held:
-            self._learn_forms(text)
+        if not is_role:
+            self._learn_forms({word for text in held for word in _WORD.findall(text) if word[0].isupper()})
         self._of_others |= {each for each in self._first_words(held) if not any(is_form(each, one) for one in words)}
         self._of_others -= self._folded | self.others.keys()
         self._often = Counter(word for text in held for word in distinctive_words(text))
@@ -140,6 +140,10 @@ class Person:
         small = {word for text in texts for word in _WORD.findall(text) if word[0].islower()}
         small |= {found[1].casefold() for text in texts for found in _PLACE.finditer(text)}
         opens = {found[1] for text in texts for each in sentences(text) if (found := _OPENS.match(each))}
+        opens -= topic(Words).stop
+        for word in opens:
+            if len(word) <= ALIKE and any(_letters_shared(word.casefold(), name) >= START for name in self._folded):
+                self.others.setdefault(word.casefold(), f"it may be short for {self.name}")
         return {
             word.casefold()
             for word in opens
@@ -328,10 +332,12 @@ class Person:
             for pattern in (
                 rf"\b{whose} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}",
                 # "Bernadette last, she's our neighbour."
-                rf"{name}(?:(?: \w+)?,? {pronoun})?(?: ?{called}){{1,2}} ?(?:\w+ )?{whose} (?:\w+ ){{0,2}}?{role}\b",
+                rf"{name}(?:(?: \w+)?,? {pronoun})?(?: ?{called}){{1,2}} ?(?:\w+ )?{whose} (?:\w+ ){{0,2}}?{role}\b(?P<ends>\W*$|[,;.])?",
             ):
                 for found in re.finditer(pattern, sentence, re.I):
-                    self._add_role(found["role"].casefold(), sentence, _owner(found["whose"]))
+                    # "Lorenz is my landlord": whatever the word is, it stands for them.
+                    said = found.groupdict().get("ends") is not None
+                    self._add_role(found["role"].casefold(), sentence, _owner(found["whose"]), said=said)
             so = any_of(known.known_as)
             alias = rf"{name}\W+(?:\w+ )?{so} {_LARGE}|{_LARGE}\W+(?:is )?{so} {name}"
             for found in re.finditer(alias, sentence):
@@ -353,10 +359,10 @@ class Person:
             if word[0].isupper() and word.casefold() not in known:
                 self.others.setdefault(word.casefold(), f"so it says: {clause}")
 
-    def _add_role(self, role: str, sentence: str, owner: str | None) -> bool:
-        """Add a relation, unless the word is none, and say whether it is."""
+    def _add_role(self, role: str, sentence: str, owner: str | None, *, said: bool = False) -> bool:
+        """Add a relation, unless the word is none, and say whether it is; it is one if it was `said` to be."""
         # A compound says more about the same relation: Bürokollege.
-        last = next((each for each in ends_of(role) if each in topic(Persons).roles), "")
+        last = next((each for each in ends_of(role) if each in topic(Persons).roles), role if said else "")
         if not last:
             return False
         if owner is not None:
@@ -365,12 +371,11 @@ class Person:
             self.roles.setdefault(other, f"so it says: {sentence}")
         return True
 
-    def _learn_forms(self, text: str) -> None:
+    def _learn_forms(self, words: Iterable[str]) -> None:
         """Add capitalised words that begin like the name as forms of it."""
-        for word in _WORD.findall(text):
-            folded = _bare(word)
-            known = self._folded | topic(Words).stop | self._of_others | self.others.keys()
-            if word[0].isupper() and folded not in known and any(is_form(folded, name) for name in self._folded):
+        known = self._folded | topic(Words).stop | self._of_others | self.others.keys()
+        for folded in {_bare(word) for word in words} - known:
+            if any(is_form(folded, name) for name in self._folded):
                 self.others[folded] = f"it is written like {self.name}"
 
 
@@ -522,4 +527,4 @@ def _possessive_pattern(roles: Iterable[str]) -> re.Pattern[str]:
     owned = any_of(each for each in topic(Persons).owned if each not in ("a", "an"))
     between = r"(?:(?-i:[a-zß-ɏ])[\w-]* ){0,2}?"
     listed = any_of(map(re.escape, roles)).replace("(?:", "(", 1)
-    return re.compile(rf"(?i:\b{owned} {between}{listed}\b)")
+    return re.compile(rf"(?i:\b{owned} {between}(?:\w+-)?{listed}\b)")

@@ -58,7 +58,7 @@ UNRELATED = (
 )
 """Sentences that hardly any goal is about: their distance to it shows what an embedder calls far."""
 
-_WORD = lazy_re(r"[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
+_WORD = lazy_re(r"(?<!\w)[^\W\d_][^\W_]*(?:[-_][^\W_]+)*")
 _NAME = lazy_re(rf"(?<=[^.!?:\s]\s){CAPITAL}[a-zß-ɏ]+")
 """A word that is written like a name and does not begin a sentence."""
 _QUOTED = lazy_re(r"\"[^\"]{1,600}\"|[“„«][^“”»]{1,600}[”“»]")
@@ -108,6 +108,11 @@ def _areas_by_answer_word() -> dict[str, frozenset[str]]:
     return _areas_by_word(_SAYS.tells)
 
 
+@cached_data
+def _areas_by_occasion() -> dict[str, frozenset[str]]:
+    return _areas_by_word(_SAYS.occasions)
+
+
 def _areas_by_word(areas: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for area, words in areas.items():
@@ -143,9 +148,12 @@ def is_standing_rule(text: str) -> bool:
 
 
 def matters_for(rule: str, goal: str) -> bool:
-    """Whether a rule for answers matters for a goal: some are about texts to be sent, others about answers."""
-    about = {kind for kind, pattern in (("text", _SAYS.of_texts), ("answer", _SAYS.of_answers)) if pattern.search(rule)}
-    return not goal.strip() or about != {"answer" if _SAYS.of_texts.search(goal) else "text"}
+    """Whether a rule for answers matters for a goal: some are for texts to be sent, explanations, or one area."""
+    kinds = {"text": _SAYS.of_texts, "answer": _SAYS.of_answers, "explanation": _SAYS.of_explanations}
+    about = {kind for kind, pattern in kinds.items() if pattern.search(rule)}
+    about |= {area for word in _WORD.findall(rule.casefold()) for area in _areas_of_word(word, _areas_by_occasion())}
+    now = {kind for kind in ("text", "explanation") if kinds[kind].search(goal)} | Purpose(goal).areas
+    return not goal.strip() or not about or not about.isdisjoint(now if "text" in now else {*now, "answer"})
 
 
 def goes_on_about(text: str) -> bool:
