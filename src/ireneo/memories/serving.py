@@ -68,8 +68,6 @@ _CLAUSES = lazy_re(lambda: rf"[,;:.!?] (?:{clause_words()} )?| {clause_words()} 
 _OWN = lazy_re(lambda: rf"(?=\b({any_of(topic(Questions).asker)}(?:\W+\w+){{1,4}}))", re.I)
 """The user and the next words: my address and phone number."""
 FOOD = "food"
-OPENING = (3, 4)
-"""Among how many first words of a clause its subject stands, and the same in German, where it may follow the verb."""
 LONGEST_SHORT = 3
 """The letters of the short name of a day or month: sun."""
 
@@ -78,10 +76,6 @@ LONGEST_SHORT = 3
 def _third_persons() -> frozenset[str]:
     known = topic(Persons)
     return known.she | known.he | known.they
-
-
-def _areas_told(read: Mapping[str, str]) -> set[str]:
-    return {area for word in read.values() for area in _areas_of_word(word, _areas_by_answer_word())}
 
 
 class Relevance(Struct, frozen=True, kw_only=True):
@@ -218,7 +212,9 @@ class Purpose:
 
     def meet(self, names: Collection[str], user: Collection[str]) -> None:
         """Take the names of people who are meant by a relation: "my sister" is Kerensa; and those of the user."""
-        self.names -= {word for name in user for word in _words_by_term(name).values()}
+        own = {stem: word for name in user for stem, word in _words_by_term(name).items()}
+        self.names -= {*own.values()}
+        self.words = {stem: word for stem, word in self.words.items() if stem not in own}
         known = topic(Persons).roles
         # "Mama" is called "meine Mutter" as well.
         roles = {other for word in self.words.values() if word in known for other in same_roles(word) & known}
@@ -261,9 +257,6 @@ class Purpose:
             read |= {stem: word for stem, word in _words_by_term(said).items() if stem in self.words}
             text = f"{said} {text}"
         shared = {word: stem in common for stem, word in self.words.items() if stem in read}
-        # Who is only mentioned in passing ("so I put Marek") tells little of them.
-        people = [word for word in shared if self._is_named(word, text)]
-        shared |= {word: self._is_mentioned(word, text) for word in people}
         if shared:
             # A common word, or the name of an area, is a weaker sign, unless the goal has no other word.
             weak = {word for word, is_common in shared.items() if is_common or self._names_area(word)}
@@ -273,9 +266,6 @@ class Purpose:
         if told.get(FOOD) and not _SAYS.not_eaten.isdisjoint(read.values()):
             # An allergy to wasps is nothing for a dinner.
             told = {area: words for area, words in told.items() if area != FOOD}
-        if self.areas and len(people) == len(shared) and not told and _areas_told(read) == {FOOD}:
-            # What somebody can't eat says nothing of a present for them.
-            return None
         if not shared:
             told = self._certain(told, text, read)
         others = (of_others or self._tells_of_others(text, before)) and not any(map(self._is_person, shared))
@@ -316,25 +306,10 @@ class Purpose:
     def is_about(self, text: str) -> bool:
         """Whether a text is about somebody whom the goal names."""
         words = (word for stem, word in _words_by_term(text).items() if stem in self.words)
-        return any(self._is_named(word, text) and not self._is_mentioned(word, text) for word in words)
+        return any(self._is_named(word, text) for word in words)
 
     def _is_named(self, word: str, text: str) -> bool:
         return self._is_person(word) or re.search(rf"[a-z,] {re.escape(word.capitalize())}\b", text) is not None
-
-    def _is_mentioned(self, word: str, text: str) -> bool:
-        """Whether somebody whom the goal names is in a text, and no clause begins with them."""
-        is_role = word in topic(Persons).roles or word in relations()
-        named, opening = False, OPENING[language_of_sentence(text) == "de"]
-        for clause in _CLAUSES.split(text):
-            said = [each.casefold() for each in _WORD.findall(clause)]
-            at = next((place for place, each in enumerate(said) if each.startswith(word)), -1)
-            if 0 <= at < opening and not (at and is_role and said[at - 1] in _third_persons()):
-                return False
-            if named and not _third_persons().isdisjoint(said[:1]):
-                # "They want my mum as a contact, but she's in hospital."
-                return False
-            named = at >= 0
-        return True
 
     def _names_area(self, word: str) -> bool:
         return bool(_areas_of_word(word, _areas_by_question_word())) and word not in topic(Persons).roles
