@@ -80,6 +80,9 @@ def test_what_an_embedder_finds_far_from_the_goal_serves_it_only_if_it_must_be_a
     ("goal", "text", "serves"),
     [
         ("Plan a supper", "The lemon tree died of the salt wind.", False),
+        ("Plan a supper", "The allergy clinic rang.", False),
+        ("What do I cook on the 26th?", "Wilma turns four on the 19th.", False),
+        ("Who goes to the harbour?", "It goes to the archive.", False),
         ("Plan a supper", "No salt for me, doctor's orders.", True),
         ("Book a trip to the coast", "My sister wrote that her passport is green.", False),
         ("Take the pets to the vet", "We have a lizard and a canary.", True),
@@ -336,7 +339,6 @@ async def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_tol
     ("goal", "names", "text", "serves"),
     [
         ("Find something for my sister", ("Odile",), "Odile carves spoons.", True),
-        ("Find something for my sister", ("Odile",), "The form asked for a name, so we put Odile.", False),
         ("Find something for my sister", ("Odile",), "We met his sister on the pier.", False),
         ("Was schenke ich meiner Schwester?", ("Odile",), "Heute schnitzt Odile Löffel.", True),
         ("Cook for Odile", ("Odile",), "Ruben is vegan.", False),
@@ -344,7 +346,6 @@ async def test_a_goal_that_names_what_is_known_of_the_user_or_asks_for_it_is_tol
         ("What do I tell the doctor?", (), "Ruben has asthma.", False),
         ("What do I tell the doctor?", (), "I have asthma.", True),
         ("Cook a supper", (), "I'm allergic to wasps.", False),
-        ("Find a present for Odile", ("Odile",), "Odile is vegan.", False),
     ],
 )
 def test_a_goal_about_somebody_is_served_by_what_is_said_of_them(
@@ -353,6 +354,13 @@ def test_a_goal_about_somebody_is_served_by_what_is_said_of_them(
     purpose = Purpose(goal)
     purpose.meet(names, ())
     assert bool(purpose.relevance(text)) is serves
+
+
+def test_the_user_s_own_name_asks_for_nothing() -> None:
+    purpose = Purpose("Write to Wilma about the harp")
+    purpose.meet((), ("Wilma",))
+    assert purpose.relevance("The harp has 47 strings.")
+    assert not purpose.relevance("Hello, I am Wilma.")
 
 
 def test_what_goes_on_about_somebody_is_about_them() -> None:
@@ -371,6 +379,11 @@ def test_what_goes_on_about_somebody_is_about_them() -> None:
         ("One option when I ask for something.", "How do I bake bread?", True),
         ("One option when I ask for something.", "Draft a letter to the harbour master", False),
         ("Never use emojis.", "Draft a letter to the harbour master", True),
+        ("Number the steps when you explain something.", "How do I bleed a radiator?", True),
+        ("Number the steps when you explain something.", "Find a present for Odile", False),
+        ("Everything in grams.", "Bake a rye loaf", True),
+        ("Everything in grams.", "Plan my rowing practice", False),
+        ("Nenne Rezepte in Gramm.", "Plane meine Reise", False),
         ("Never use emojis.", "How do I bake bread?", True),
         ("Keine Tabellen, bitte.", "Schreib dem Hafenmeister einen Brief", False),
         ("Keine Tabellen, bitte.", "", True),

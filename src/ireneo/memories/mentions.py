@@ -324,15 +324,15 @@ class Person:
         """Read a text with their name for their other names."""
         known = topic(Persons)
         name, called = _name_pattern(self.name).pattern, any_of(known.called)
-        role, whose = r"(?P<role>[^\W\d_][\w-]{1,30})", rf"(?P<whose>{any_of(known.owned)})"
-        pronoun = any_of(sorted({*known.she, *known.he}, key=len, reverse=True))
+        role, whose = r"(?P<role>[^\W\d_][\w-]{1,30})", rf"(?P<whose>{any_of(known.owned)}) (?:\w+ ){{0,2}}?"
+        pronoun, ends = any_of(sorted({*known.she, *known.he}, key=len, reverse=True)), r"(?P<ends>\W*$|[,;.])?"
         for sentence in sentences(text, small_opens=True):
             if not self.named_in(sentence):
                 continue
             for pattern in (
-                rf"\b{whose} (?:\w+ ){{0,2}}?{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}",
+                rf"\b{whose}{role}(?:['’]s)?(?: ?{called}){{0,3}} ?{name}",
                 # "Bernadette last, she's our neighbour."
-                rf"{name}(?:(?: \w+)?,? {pronoun})?(?: ?{called}){{1,2}} ?(?:\w+ )?{whose} (?:\w+ ){{0,2}}?{role}\b(?P<ends>\W*$|[,;.])?",
+                rf"{name}(?:(?: \w+)?,? {pronoun})?(?: ?{called}){{1,2}} ?(?:\w+ )?{whose}{role}\b{ends}",
             ):
                 for found in re.finditer(pattern, sentence, re.I):
                     # "Lorenz is my landlord": whatever the word is, it stands for them.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -150,6 +151,14 @@ def matters_for(rule: str, goal: str) -> bool:
     return not goal.strip() or not about or not about.isdisjoint(now if "text" in now else {*now, "answer"})
 
 
+def _is_anothers(word: str, text: str) -> bool:
+    """Whether a relation in a text is somebody else's: "his sister"."""
+    said = [each.casefold() for each in _WORD.findall(text)]
+    return word in topic(Persons).roles and any(
+        whose in _third_persons() and each.startswith(word) for whose, each in pairwise(said)
+    )
+
+
 def goes_on_about(text: str) -> bool:
     """Whether a text begins with a pronoun for somebody."""
     return not _third_persons().isdisjoint(map(str.casefold, _WORD.findall(text)[:1]))
@@ -256,7 +265,9 @@ class Purpose:
             # "Tobias is forty. He's a luthier."
             read |= {stem: word for stem, word in _words_by_term(said).items() if stem in self.words}
             text = f"{said} {text}"
-        shared = {word: stem in common for stem, word in self.words.items() if stem in read}
+        shared = {
+            word: stem in common for stem, word in self.words.items() if stem in read and not _is_anothers(word, text)
+        }
         if shared:
             # A common word, or the name of an area, is a weaker sign, unless the goal has no other word.
             weak = {word for word, is_common in shared.items() if is_common or self._names_area(word)}
@@ -266,6 +277,10 @@ class Purpose:
         if told.get(FOOD) and not _SAYS.not_eaten.isdisjoint(read.values()):
             # An allergy to wasps is nothing for a dinner.
             told = {area: words for area, words in told.items() if area != FOOD}
+        diet = {area for word in read.values() for area in _areas_of_word(word, _areas_by_answer_word())} == {FOOD}
+        if self.areas and diet and not told and all(map(self._is_person, shared)):
+            # What somebody can't eat says nothing of a present for them.
+            return None
         if not shared:
             told = self._certain(told, text, read)
         others = (of_others or self._tells_of_others(text, before)) and not any(map(self._is_person, shared))
