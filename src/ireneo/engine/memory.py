@@ -714,7 +714,10 @@ class Memory:
         return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archived(self, limit: int = 20) -> Sequence[Record]:
-        """Return the archived memories, the most recent first; each says when (`archived_at`) and why."""
+        """Return what was archived, or became too old to be relied on; each says when (`archived_at`) and why.
+
+        The most recent come first; `restore` brings back both.
+        """
         return await self._store.read(archived, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:

@@ -591,9 +591,13 @@ def archive_candidates(
 
 
 def archived(tx: Transaction, space: str, limit: int = 20) -> Sequence[Record]:
-    """The archived memories, the most recent first."""
+    """The memories that were archived, or that are too old to be relied on, the most recent first."""
     _check_limit(limit)
-    away = tx.memories.list(space, MemoryFilter(archived=True))
+    away = [*tx.memories.list(space, MemoryFilter(archived=True))]
+    for each in tx.memories.list(space, MemoryFilter(states=("retired",), archived=False)):
+        ends = [piece for piece in each.evidence if piece.against]
+        if ends and all(piece.lapsed for piece in ends):
+            away.append(replace(each, archived_at=max(filter(None, (e.until for e in ends))), archived_why=each.reason))
     return sorted(away, key=lambda each: (-(each.archived_at or each.recorded).timestamp(), each.id))[:limit]
 
 

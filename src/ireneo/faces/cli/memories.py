@@ -371,7 +371,7 @@ Limit = Annotated[int, option("--limit -n", "N", "The most that are shown.", sho
 Ids = Annotated[
     list[str], argument("ID…", "The memories, by their ids or the beginning of them.", known=memories_begun)
 ]
-Past = Annotated[bool, flag("--past", "What was archived, when and why, the latest first.")]
+Past = Annotated[bool, flag("--past", "What was archived or became too old, when and why.")]
 
 
 def fading(limit: Limit = 20, past: Past = False, *, stored: Stored) -> Answer:
