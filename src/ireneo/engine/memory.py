@@ -714,10 +714,7 @@ class Memory:
         return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archived(self, limit: int = 20) -> Sequence[Record]:
-        """Return what was archived, or became too old to be relied on; each says when (`archived_at`) and why.
-
-        The most recent come first; `restore` brings back both.
-        """
+        """Return what was archived, or became too old to rely on, newest first, with `archived_at` and the reason."""
         return await self._store.read(archived, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
