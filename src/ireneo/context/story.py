@@ -209,9 +209,9 @@ class StoryTextCache:
         """The summaries for a single context that this session has not stored yet."""
         return [each for each in passing if each.id not in self._stored]
 
-    def mark_stored(self, passing: Sequence[Summary]) -> None:
+    def mark_stored(self, summaries: Sequence[Summary]) -> None:
         """Record that summaries were stored."""
-        self._stored.update(each.id for each in passing)
+        self._stored.update(each.id for each in summaries)
 
 
 TAIL_STEPS = 2

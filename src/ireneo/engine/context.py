@@ -510,8 +510,6 @@ class _CutContext(Struct, frozen=True, kw_only=True):
 
     context: Context
     made: Sequence[Summary] = ()
-    passing: Sequence[Summary] = ()
-    """Summaries of a story that were made only for this context."""
     mark: Mark | None = None
     """The mark of a new rebuild."""
     erased: int = 0
@@ -542,8 +540,8 @@ async def context(
     except StoreError as error:
         # The context is made: the store may be read-only or busy. Not recording the want of an overview doesn't harm.
         return replace(cut.context, unkept=str(error)) if cut.made or options.policy.story is None else cut.context
-    if cut.passing:
-        cache.teller.mark_stored(cut.passing)
+    if options.policy.story:
+        cache.teller.mark_stored(cut.made)
     return cut.context
 
 
@@ -595,7 +593,7 @@ def _cut_path(
             made, _ = compose_with_pad(story, options.count)
             context = replace(made, behind=story.behind)
             wanted = _wanted_overview(tx, key, head, options) if story.lacks_overview else None
-            return _CutContext(context=context, made=story.made, passing=story.passing, mark=wanted, erased=erased)
+            return _CutContext(context=context, made=story.made, mark=wanted, erased=erased)
         work = WorkPath(reader, policy)
         mark = last_mark(tx, key, head, options)
         composer: Composer = WorkComposer(work, mark, options, cache.composed)

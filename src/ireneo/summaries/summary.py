@@ -434,6 +434,7 @@ class ListReader:
     def __init__(self, messages: Sequence[Message]) -> None:
         """Stand on the last of `messages`, which begin at position 0 and are not empty."""
         self.head = head_of(messages[-1])
+        self.used_texts: Sequence[str] = ()
         self._messages = messages
 
     def path(self, first: int, last: int) -> Sequence[Message]:
@@ -453,11 +454,6 @@ class ListReader:
     ) -> Sequence[Summary]:
         """The summaries themselves."""
         return summaries
-
-    @property
-    def used_texts(self) -> Sequence[str]:
-        """Always empty."""
-        return ()
 
 
 class BestFirst:
