@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.brief import action_signatures
 from ireneo.engine.resources import Resources
-from ireneo.errors import SessionNotFound, StoreBusy
+from ireneo.errors import EmbedderError, SessionNotFound, StoreBusy
 from ireneo.log.message import short
 from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.ports.store import Store
@@ -211,3 +212,25 @@ async def test_words_of_all_work_bring_up_no_episode_of_a_project() -> None:
             assert not (await memory.brief(project="harbour", goal=goal)).lines
         found = (await memory.brief(project="harbour", goal="Test the lighthouse")).lines
         assert [line.text.split(" (")[0] for line in found] == ["I ran the tests of the lighthouse."]
+
+
+class Deaf:
+    """An embedder that is down."""
+
+    name = "deaf"
+    dimensions = 2
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        raise EmbedderError("The embedder is down.")
+
+
+async def test_a_brief_says_that_the_embedder_failed_and_compares_words() -> None:
+    async with opened() as (_, memory):
+        await harbour(memory)
+        whole = await memory.brief(goal="Keep bookings")
+        mine = memory._resources
+        means = Resources(store=mine.store, count=mine.count, clock=mine.clock, embedder=Deaf())
+        brief = await Memory(means, memory.space).brief(goal="Keep bookings")
+        assert brief.note == "Only words were compared: The embedder is down."
+        assert [each.id for each in brief.lines] == [each.id for each in whole.lines]
+        assert whole.note == ""

@@ -186,7 +186,14 @@ async def brief(
     name = None if task is None else check_task(task)
     now = resources.clock.now()
 
-    asked = {text: await goal_similarity(resources.embedder, text) for text in {cue.goal, cue.situation, cue.about_to}}
+    asked: dict[str, GoalSimilarity | None] = {}
+    notes: dict[str, None] = {}
+    for text in {cue.goal, cue.situation, cue.about_to}:
+        try:
+            asked[text] = await goal_similarity(resources.embedder, text)
+        except EmbedderError as error:
+            asked[text] = None
+            notes[f"Only words were compared: {error}"] = None
 
     def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
@@ -203,7 +210,14 @@ async def brief(
         said = [each for each in said if not _is_in_lessons(each.text, told)]
         return make_brief(pad, found, now, budget, resources.count, lessons, search.answer_rules(cue.goal), said)
 
-    made = await resources.store.read(compose)
+    try:
+        made = await resources.store.read(compose)
+    except EmbedderError as error:
+        # The stored vectors are of another embedder.
+        asked = dict.fromkeys(asked)
+        notes[f"Only words were compared: {error}"] = None
+        made = await resources.store.read(compose)
+    made = replace(made, note=" ".join(notes))
     shown = [line.id for line in made.lines if line.kind != "message"]
     if not shown:
         return made
@@ -335,13 +349,10 @@ class GoalSimilarity(Struct, frozen=True, kw_only=True):
 
 
 async def goal_similarity(embedder: Embedder | None, goal: str) -> GoalSimilarity | None:
-    """Embed a goal; None without an embedder, or if it fails, so that words alone decide."""
+    """Embed a goal; None without an embedder, so that words alone decide. Raises EmbedderError."""
     if embedder is None or not goal.strip():
         return None
-    try:
-        vector, *unrelated = await vectors_of(embedder, [goal, *UNRELATED], query=True)
-    except EmbedderError:
-        return None
+    vector, *unrelated = await vectors_of(embedder, [goal, *UNRELATED], query=True)
     far = [_cosine(vector, each) for each in unrelated]
     query = QueryVector(embedder=embedder.name, vector=vector)
     return GoalSimilarity(query=query, least=fmean(far) + FAR * max(pstdev(far), LEAST_DEVIATION))
@@ -425,9 +436,11 @@ class BriefSearch:
         ]
         served.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
         # Two slots may be filled by one quotation.
-        served = list({each.record.text: each for each in reversed(served)}.values())[::-1]
+        once: dict[str, BriefCandidate] = {}
+        for each in served:
+            once.setdefault(each.record.text, each)
         best = [
-            one for kind in kinds for one in [each for each in served if each.record.kind == kind][: KINDS[kind].most]
+            one for kind in kinds for one in [e for e in once.values() if e.record.kind == kind][: KINDS[kind].most]
         ]
         said = sorted(
             self._quotations_for(purpose, question, near),

@@ -103,6 +103,8 @@ class Brief(ShortRepr, frozen=True, kw_only=True):
     """The whole scratchpad of the task, if it has one."""
     left_out: int = 0
     """How many memories were found but had no room."""
+    note: str = ""
+    """Why only words were compared, if the embedder failed."""
     unmarked: str = ""
     """Why the memories shown could not be marked as used, if so; the brief is complete anyway."""
 
