@@ -33,6 +33,9 @@ async def told(*messages: str) -> list[str]:
         ("Our goat is called Bramble.", "We had Bramble shod and put down the hay.", "goat is called Bramble"),
         ("My son is called Leo.", "We put Leo to sleep at seven, then dinner.", "son is called Leo"),
         ("My son is called Leo.", "I had Leo put down for the swimming course.", "son is called Leo"),
+        ("I have an internship at the museum.", "I cancelled the internet.", "internship"),
+        ("My contract with the gym runs until June.", "I quit the contractor.", "contract with the gym"),
+        ("I read with a communist group on Mondays.", "I have left the community.", "communist group"),
         ("Greta is due on 28 December.", "The garage moved my slot to 4 December.", "Greta is due on 28 December."),
     ],
 )
@@ -48,6 +51,7 @@ async def test_an_ending_ends_nothing_beside_it(first: str, then: str, stays: st
         ("My wife Odile is a nurse.", "Odile and I broke up last week.", "wife is called Odile"),
         ("My wife Odile is a nurse.", "Odile and I have split up.", "wife is called Odile"),
         ("I live in Hove.", "Moved to Hull yesterday, boxes up to the roof.", "lives in Hove"),
+        ("I go to a therapist on Mondays.", "I've finished therapy, it did me good.", "therapist"),
         ("Our goat is called Bramble.", "We had to have Bramble put down.", "goat is called Bramble"),
         ("Our goat is called Bramble.", "had Bramble put to sleep on Monday, so sad", "goat is called Bramble"),
         ("Unsere Ziege heißt Flocke.", "Mussten Flocke heute Nacht einschläfern lassen.", "Ziege heißt Flocke"),

@@ -42,6 +42,7 @@ class Words(Topic, frozen=True, kw_only=True):
     contractions: Map = {}  # What a short form stands for
     contracted: Map = {}  # What the ending of a short form stands for
     endings: Row = ()  # Suffixes that are stripped for matching, the longest first
+    families: Set = frozenset()  # Endings of stems by which words of one family differ
     inflections: Row = ()  # Forms of a word around its stem (`*`), in languages whose words an index doesn't stem
     # In languages that capitalise all nouns: more common words, to detect the language of short texts
     nouns_large: Set = frozenset()

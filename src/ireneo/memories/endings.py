@@ -22,7 +22,7 @@ from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, top
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
-from ireneo.language.topics import Connectives, Numbers
+from ireneo.language.topics import Connectives, Numbers, Words
 from ireneo.language.words import language_of_sentence, sentences, standardise, terms, writes_nouns_large
 from ireneo.memories.cues import PIECES, all_cues, clause_tense, cue_patterns, has_cue, mentions_change
 from ireneo.memories.ended_values import DIET, corrected_quotations, corrections, ended_values, fills_slot
@@ -65,10 +65,8 @@ _PHRASE = 5
 _COMPOUND = 4
 """The minimum number of letters that a word shares with the beginning or end of a compound, in languages with
 compounds."""
-_BEGINNING = 6
-"""How many first letters two words of one family share: "therapy", "therapist"; "allergy", "allergic"; one less if
-they differ by little more than an ending."""
-_ENDING = 2
+_BEGINNING = 5
+"""How many first letters two words of one family share at least: "therapy", "therapist"."""
 _NAMED_FOR_GOOD = ("child", "sibling", "parent", "relative", "name", "called")
 """The attributes of names that only end by death, or by another name."""
 
@@ -426,15 +424,16 @@ def _last_nouns(words: list[str]) -> list[str]:
 
 
 def _of_one_family(one: str, other: str) -> bool:
-    """Whether two words begin alike: "therapy", "therapist"; "rauche", "rauchen"."""
-    least = _BEGINNING if abs(len(one) - len(other)) > _ENDING else _BEGINNING - 1
-    return len(one) >= least and one[:least] == other[:least]
+    """Whether two words differ by endings only: "therapy", "therapist"; "rauche", "rauchen"; no "internship"."""
+    known = {"", *topic(Words).families}
+    length = range(_BEGINNING, min(len(one), len(other)) + 1)
+    return any(one[:at] == other[:at] and {one[at:], other[at:]} <= known for at in length)
 
 
 def is_affix(one: str, other: str) -> bool:
     """Whether one word begins or ends with the other."""
     short, long = sorted((one, other), key=len)
-    return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short) or long[:6] == short[:6] != "")
+    return len(short) >= _COMPOUND and (long.startswith(short) or long.endswith(short))
 
 
 def _only_names_subject(record: Record, hit: set[str]) -> bool:
