@@ -258,12 +258,12 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     """Record a memory in new words, and evidence against the old ones."""
     text = edit.text or _with_value(record, edit.value or "")
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
-    read = classify(text, "user" if origin == "user" else "")
-    # "My dog is called Pickle" gives a dog a name; words that no longer name the old value have another.
-    named = record.value if record.value.casefold() in text.casefold() else ""
-    told = read.value if edit.text and slot(read.subject, read.attribute) == slot(*names.values()) else ""
-    keeps = edit.text is None and not ({"subject", "attribute"} & set(edit.said))
-    value = edit.value or (record.value if keeps else told or named)
+    value = edit.value or record.value
+    if edit.text and not edit.value:
+        # "My dog is called Pickle" gives a dog a name; words that no longer name the old value have another.
+        read = classify(text, "user" if origin == "user" else "")
+        named = record.value if record.value.casefold() in text.casefold() else ""
+        value = read.value if read.value and slot(read.subject, read.attribute) == slot(*names.values()) else named
     details = MemoryDetails(kind=record.kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
     details |= {"task_type": record.task_type, "name": record.name, "conditions": record.conditions, **names}  # type: ignore[typeddict-item]
     if record.signature:
