@@ -151,12 +151,9 @@ class _ChangeReader:
 
     def ended(self) -> Iterator[Record]:
         """Memories of things that have ended according to the statement."""
-        pets, kin = (
-            {term for each, _ in self.held if each.attribute in names for term in terms(each.value)}
-            for names in (("pet",), (*KIN, "child"))
-        )
+        kin = {term for each, _ in self.held if each.attribute in (*KIN, "child", "name") for term in terms(each.value)}
         for said, gone, back, parted in ended_things(self.words):
-            if (gone == "pet" and not said & pets) or (gone == "animal" and said & kin):
+            if (gone == "pet" and not said & self.persons - kin) or (gone == "animal" and said & kin):
                 # Children who fall asleep, or are put to sleep, are well.
                 continue
             # Somebody who gave up the flute is still there; somebody who is named alone may be gone.
@@ -426,8 +423,7 @@ def _last_nouns(words: list[str]) -> list[str]:
 def _of_one_family(one: str, other: str) -> bool:
     """Whether two words differ by endings only: "therapy", "therapist"; "rauche", "rauchen"; no "internship"."""
     known = {"", *topic(Words).families}
-    length = range(_BEGINNING, min(len(one), len(other)) + 1)
-    return any(one[:at] == other[:at] and {one[at:], other[at:]} <= known for at in length)
+    return any(one[:at] == other[:at] and {one[at:], other[at:]} <= known for at in range(_BEGINNING, len(one) + 1))
 
 
 def is_affix(one: str, other: str) -> bool:

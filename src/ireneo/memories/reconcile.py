@@ -119,11 +119,9 @@ def _takes_wording(old: Record, draft: MemoryDraft) -> bool:
     first = min((each.recorded for each in evidence), default=None)
     if first is None:
         return True
-    if draft.attribute == "partner" and gender(draft.text):
-        before, now = (beings_in(text, set()) for text in (old.text, draft.text))
-        if before != now:
-            # Who was the girlfriend is the wife now.
-            return draft.at > max(each.at for each in evidence)
+    is_other = draft.attribute == "partner" and beings_in(old.text, set()) != beings_in(draft.text, set())
+    if is_other and gender(draft.text):
+        return draft.at > max(each.at for each in evidence)
     return (draft.recorded, draft.text, *_slot_names(draft).values()) < (first, old.text, *_slot_names(old).values())
 
 
