@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from math import sqrt
 from statistics import fmean, pstdev
@@ -186,14 +186,11 @@ async def brief(
     name = None if task is None else check_task(task)
     now = resources.clock.now()
 
-    asked: dict[str, GoalSimilarity | None] = {}
-    notes: dict[str, None] = {}
-    for text in {cue.goal, cue.situation, cue.about_to}:
-        try:
-            asked[text] = await goal_similarity(resources.embedder, text)
-        except EmbedderError as error:
-            asked[text] = None
-            notes[f"Only words were compared: {error}"] = None
+    texts, note = {cue.goal, cue.situation, cue.about_to}, ""
+    try:
+        asked = await goal_similarities(resources.embedder, texts)
+    except EmbedderError as error:
+        asked, note = dict.fromkeys(texts), f"Only words were compared: {error}"
 
     def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
@@ -214,10 +211,9 @@ async def brief(
         made = await resources.store.read(compose)
     except EmbedderError as error:
         # The stored vectors are of another embedder.
-        asked = dict.fromkeys(asked)
-        notes[f"Only words were compared: {error}"] = None
+        asked, note = dict.fromkeys(texts), f"Only words were compared: {error}"
         made = await resources.store.read(compose)
-    made = replace(made, note=" ".join(notes))
+    made = replace(made, note=note)
     shown = [line.id for line in made.lines if line.kind != "message"]
     if not shown:
         return made
@@ -348,14 +344,21 @@ class GoalSimilarity(Struct, frozen=True, kw_only=True):
     """The cosine below which a text is no nearer to the goal than unrelated ones."""
 
 
-async def goal_similarity(embedder: Embedder | None, goal: str) -> GoalSimilarity | None:
-    """Embed a goal; None without an embedder, so that words alone decide. Raises EmbedderError."""
-    if embedder is None or not goal.strip():
-        return None
-    vector, *unrelated = await vectors_of(embedder, [goal, *UNRELATED], query=True)
-    far = [_cosine(vector, each) for each in unrelated]
-    query = QueryVector(embedder=embedder.name, vector=vector)
-    return GoalSimilarity(query=query, least=fmean(far) + FAR * max(pstdev(far), LEAST_DEVIATION))
+async def goal_similarities(embedder: Embedder | None, goals: Set[str]) -> dict[str, GoalSimilarity | None]:
+    """Embed goals together; None for empty ones and without an embedder, so that words alone decide.
+
+    Raises EmbedderError.
+    """
+    found: dict[str, GoalSimilarity | None] = dict.fromkeys(goals)
+    given = sorted(goal for goal in goals if goal.strip())
+    if embedder is None or not given:
+        return found
+    vectors = await vectors_of(embedder, [*given, *UNRELATED], query=True)
+    for goal, vector in zip(given, vectors, strict=False):
+        far = [_cosine(vector, each) for each in vectors[len(given) :]]
+        query = QueryVector(embedder=embedder.name, vector=vector)
+        found[goal] = GoalSimilarity(query=query, least=fmean(far) + FAR * max(pstdev(far), LEAST_DEVIATION))
+    return found
 
 
 def _cosine(one: Vector, other: Vector) -> float:

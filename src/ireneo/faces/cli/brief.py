@@ -164,6 +164,8 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         hint = "" if made.markdown and scoped.project is None else scoped.hint(memory, asked=not made.markdown)
         is_empty = not made.markdown and not memory.memories(project=scoped.name, limit=1)
     pad = {"pad": made.pad and _pad(made.pad), "left_out": made.left_out}
+    if made.note:
+        warn(made.note)
     if made.markdown:
         if hint:
             warn(hint)
@@ -174,7 +176,7 @@ def brief(*, cues: BriefCues, scoped: Scoped, embedder: Embedder = None, stored:
         unasked = f"There is no memory of {place} yet." if is_empty else f"Of {place} nothing is told for every task."
         unasked += " Say what the task is: --goal, --task-type, --situation, --about-to or --project."
         text = f"  {'No memory matches that.' if is_asked else unasked}{hint}\n"
-    return Answer(pick_attributes(made, "markdown tokens lines") | pad, plain(text))
+    return Answer(pick_attributes(made, "markdown tokens lines note") | pad, plain(text))
 
 
 def reflect(
