@@ -124,6 +124,19 @@ def test_a_habit_or_a_wish_is_not_passing(words: str) -> None:
     assert expired_part(quoted(words, "en"), SAID, SAID + timedelta(days=100)) is None
 
 
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        ("Duz mich gern. Zwei Sätze reichen mir.", "de"),
+        ("Du darfst jetzt ruhig wieder länger antworten.", "de"),
+        ("Keep your answers short.", "en"),
+        ("Short replies are enough for me.", "en"),
+    ],
+)
+def test_a_wish_for_answers_never_gets_old(words: str, language: str) -> None:
+    assert expired_part(quoted(words, language), SAID, SAID + 4 * COUNTS_FOR) is None
+
+
 @pytest.mark.parametrize(("words", "language", "asked"), STAYS)
 def test_what_happened_or_is_so_for_years_stays(words: str, language: str, asked: str) -> None:
     assert expired_part(quoted(words, language, asked), SAID, LATER) is None

@@ -61,6 +61,7 @@ def test_a_slot_gets_the_value_that_was_meant(tmp_path: Path, said: str, home: s
             ["Bitte antworte immer auf Deutsch"],
         ),
         ("Duz mich bitte.", "Sieze mich bitte doch lieber.", []),
+        ("Knappe Antworten reichen mir.", "Du darfst von nun an gern ausführlicher schreiben.", []),
         ("Always use bullet points with me.", "No more bullet points please, plain paragraphs from now on.", []),
         ("Bitte immer in Stichpunkten antworten.", "Keine Stichpunkte mehr bitte, schreib ganze Sätze.", []),
         (

@@ -86,6 +86,60 @@ async def test_whom_one_calls_by_a_role_is_asked_for_by_name(tmp_path: Path) -> 
         assert texts(await memory.recall("Where does my sister live?"))[0] == "Odile moved to Graz."
 
 
+async def test_who_somebody_is_does_not_stand_for_where_she_lives(tmp_path: Path) -> None:
+    said = "Meine Tante, die Edda, ist seit Mai im Stift in Celle."
+    async with opened(tmp_path) as memory:
+        await chatted(
+            memory,
+            (said, "Da ist es schön."),
+            ("Ole ist nach Husum gezogen.", "Weit weg."),
+            ("Die Wohnung ist zu laut.", "Teppiche helfen."),
+        )
+        assert texts(await memory.recall("Wo wohnt meine Tante?"))[0] == said
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("The boss agreed, so from now on Thursday and Friday.", "On which days do I work?"),
+        ("Der Chef sagt ja, also ab jetzt donnerstags und freitags.", "An welchen Tagen arbeite ich?"),
+    ],
+)
+async def test_days_are_asked_for_by_their_names(tmp_path: Path, told: str, question: str) -> None:
+    async with opened(tmp_path) as memory:
+        await chatted(
+            memory,
+            ("The lamp in the hall flickers again.", "Try another bulb."),
+            (told, "Good."),
+            ("The soup was too salty.", "Add a potato."),
+        )
+        assert texts(await memory.recall(question))[0] == told
+
+
+@pytest.mark.parametrize(
+    ("wishes", "question"),
+    [
+        (("Please always answer in Dutch.", "Never use emojis with me."), "How should you answer me?"),
+        (("Please always answer in Dutch.", "Never use emojis with me."), "How does the user like to be answered?"),
+        (("Duz mich bitte.", "Bitte nie Emojis."), "Wie sollst du mir antworten?"),
+        (("Duz mich bitte.", "Bitte nie Emojis."), "Wie möchte der Nutzer angesprochen werden?"),
+    ],
+)
+async def test_how_to_answer_is_told_by_the_wishes_the_newest_first(
+    tmp_path: Path, wishes: tuple[str, str], question: str
+) -> None:
+    async with opened(tmp_path) as memory:
+        await chatted(
+            memory,
+            (wishes[0], "Yes."),
+            ("My aunt will answer the letter, and you know how she likes it.", "Good."),
+            (wishes[1], "Yes."),
+            ("Ich habe ihr gestern auf den Brief antworten wollen.", "Gut."),
+        )
+        found = await memory.recall(question)
+        assert [each.record.value for each in found[:2] if each.record] == [*wishes[::-1]]
+
+
 async def test_what_is_said_to_be_other_than_it_was_goes_before_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
         await chatted(

@@ -26,6 +26,11 @@ WISHES = [
     "Mengen bitte immer in Gramm",
     "Rückfragen sparst du dir bitte",
     "Wenn ich 'los' schreibe, dann fang an ohne Rückfragen",
+    "Sie dürfen mich übrigens duzen",
+    "Drei, vier Zeilen genügen mir",
+    "Du musst dich bei mir nicht so knapp fassen",
+    "Two or three lines are plenty for me",
+    "you may write a bit longer, I've a big screen now",
 ]
 NO_WISHES = [
     "make it shorter please",
@@ -38,6 +43,9 @@ NO_WISHES = [
     "Schreib meiner Chefin kurz, dass ich krank bin.",
     "Mach es bitte kürzer",
     "Bitte immer dran denken bei Rezepten",
+    "Ein paar Zeilen reichen mir für die Karte",
+    "Zwei Stück Kuchen reichen mir am Sonntag",
+    "Two lamps are enough for me in the hall",
 ]
 
 

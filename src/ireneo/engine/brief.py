@@ -49,7 +49,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, line_of, make_brief
 from ireneo.memories.cues import relations
-from ireneo.memories.facts import attribute_of
+from ireneo.memories.facts import MANNER, attribute_of
 from ireneo.memories.index import Vector
 from ireneo.memories.kinds import KINDS, score_factor
 from ireneo.memories.lasting import is_only_old
@@ -324,7 +324,7 @@ MOST_MESSAGES, MOST_BESIDE = 5, 2
 MOST_STANDING = 8
 GOES_ON = 4
 """How many messages after one about somebody a pronoun may still mean them."""
-MANNER = frozenset({"manner", "called"})
+FOR_ANSWERS = frozenset({MANNER, "called"})
 """Attributes that say how the user wants to be answered."""
 SAID_AGAIN = 0.5
 """A text repeats another one if this share of the shorter one's words is in both."""
@@ -465,7 +465,7 @@ class BriefSearch:
             return None
         said = record.text.translate(_UNQUOTED) if record.attribute else record.text
         served = purpose.relevance(f"{said} {more}", common=common | routine, of_others=of_others, far=far)
-        if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - MANNER:
+        if served is None and not of_others and attribute_of(record.attribute) in purpose.slots - FOR_ANSWERS:
             return Relevance(score=SERVES, why=f"the goal asks for it: {record.attribute}")
         return served
 
@@ -540,7 +540,7 @@ class BriefSearch:
 
     def _in_slots(self, purpose: Purpose) -> Iterator[tuple[MemoryId, tuple[Record, bool]]]:
         """The facts about the user in the slots that the goal asks for."""
-        for attribute in sorted(purpose.slots - MANNER):
+        for attribute in sorted(purpose.slots - FOR_ANSWERS):
             for record in self._facts_of_user(attribute):
                 yield record.id, (record, False)
 
@@ -617,12 +617,12 @@ def _is_answer_rule(record: Record) -> bool:
         # Only the user says how the user wants to be answered.
         return False
     said = KINDS[record.kind].lasts and is_standing_rule(record.text)
-    return record.attribute in MANNER or (said and not record.cue)
+    return record.attribute in FOR_ANSWERS or (said and not record.cue)
 
 
 def _wish(record: Record) -> str:
     """The words of a rule for answers, without the frame of a quotation."""
-    return record.value if record.attribute in MANNER else record.text
+    return record.value if record.attribute in FOR_ANSWERS else record.text
 
 
 def _says_again(sentence: str, words: frozenset[str]) -> bool:

@@ -29,7 +29,7 @@ from ireneo.language.topics import Questions
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.cues import mentions_change, relations
-from ireneo.memories.facts import cardinality_of
+from ireneo.memories.facts import MANNER, cardinality_of
 from ireneo.memories.index import MOST_IN_SESSION, place_of
 from ireneo.memories.ranking import (
     ADJACENT_MEANT,
@@ -265,21 +265,25 @@ def _with_slots_first(
 ) -> list[RecallHit]:
     """If the question asks for a slot of the speaker, put its value before earlier messages and memories.
 
-    It also goes before later ones that tell of others.
+    It also goes before later ones that tell of others. Wishes for answers go before everything, the newest first.
     """
-    senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one"]
-    if not (question.own and senses) or asked.kind not in (None, "semantic"):
+    senses = [each for each in sorted(question.senses) if cardinality_of(each) == "one" or each == MANNER]
+    if not senses or not (question.own or MANNER in senses) or asked.kind not in (None, "semantic"):
         return list(ordered)
     keys = [slot("user", each) for each in senses]
     filled = [each for key in keys for each in scope.tx.memories.of_key(scope.space, "semantic", key) if each.holds]
     moved = list(ordered)
-    for record in scope.visible(filled):
+    for record in sorted(scope.visible(filled), key=lambda each: each.at):
         known = next((each for each in moved if each.record is not None and each.id == record.id), None)
         hit = known or replace(hit_of_memory(record), parts=(("fills the slot asked of", 0.0),))
         others = [each for each in moved if each is not known]
         told = record.at if hit.at is None else hit.at
         place = next(
-            (at for at, each in enumerate(others) if (each.at and each.at < told) or _tells_of_others(question, each)),
+            (
+                at
+                for at, each in enumerate(others)
+                if record.attribute == MANNER or (each.at and each.at < told) or _tells_of_others(question, each)
+            ),
             None,
         )
         if place is not None and (known is None or place <= moved.index(known)):

@@ -417,6 +417,7 @@ class Serving(Topic, frozen=True, kw_only=True):
     routine: Set = frozenset()  # Words of all work in a project, which tell nothing of what one run was about
     standing: Patterns = BARE  # Rules for how the assistant should answer, whatever is asked
     of_texts: Patterns = BARE  # A goal or a rule about texts to be sent or published
+    writes: Patterns = BARE  # A goal of writing; answers are written as well, so it says nothing in a rule
     of_answers: Patterns = BARE  # A rule about answers
     of_explanations: Patterns = BARE  # A goal or a rule about explaining how something works or is done
     occasions: Map = {}  # For each area, words of rules for answers in it

@@ -376,6 +376,8 @@ _HOLDING: dict[str, Holding] = {
     "event": "event",
 }
 """The codes of attributes that don't have one value at a time."""
+MANNER = "manner"
+"""The code of how the user wants to be answered."""
 ONE_LIFE = {"employer": "job", "job": "employer"}
 """Pairs of attributes that may end together."""
 _SELDOM_CHANGES = frozenset(

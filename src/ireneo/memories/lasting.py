@@ -26,6 +26,7 @@ from ireneo.language.times import month_numbers, time_window
 from ireneo.language.topics import Connectives
 from ireneo.language.words import language_of_sentence, sentences, standardise
 from ireneo.memories.cues import PIECES, clause_tense, clause_words, cue_patterns, cues, has_cue
+from ireneo.memories.earnest import is_wish_for_answers
 from ireneo.memories.ended_values import told_sentences
 from ireneo.memories.figures import figures_by_quantity, is_measure, number_words
 from ireneo.memories.record import Record
@@ -215,6 +216,7 @@ def _lasting_sentences(said: Sequence[tuple[str, _End | None]], now: datetime) -
 def _is_for_good(plain: str) -> bool:
     """Whether a statement is true for years: likings, illnesses, what a body reacts to, and wishes for answers."""
     is_wish = has_cue("manners", plain) and has_cue("standing", plain)
+    is_wish = is_wish or any(is_wish_for_answers(each.strip(), plain) for each in PIECES.split(plain))
     return is_wish or has_cue("for_good", plain) or has_cue("reacts", plain)
 
 

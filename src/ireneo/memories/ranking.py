@@ -603,7 +603,8 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
 
     Of a fact in a slot the memory is kept, with its date; of any other memory the message, which says more. The other
     hit moves to the end if it says anything more, such as when it ended, or if it is a memory that isn't tied to a day;
-    otherwise it is left out. A hit keeps its place if it has a word of the question that the other one lacks.
+    otherwise it is left out. A hit keeps its place if it has a word of the question that the other one lacks, and a
+    message does if the question asks for more than the memory's slot.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
@@ -619,7 +620,8 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
                 continue
             own, words = matched_terms(question, each.text), matched_terms(question, best[source].text)
             if each.record.attribute and (words <= own or each.record.attribute in question.senses):
-                stands[source] = place
+                # Who somebody's mother is doesn't answer where she lives.
+                stands[source] = source if question.senses - {each.record.attribute} else place
             elif own <= words and stands[place] == place:
                 stands[place] = source
     rows = dict.fromkeys(stands)

@@ -148,6 +148,7 @@ def matters_for(rule: str, goal: str) -> bool:
     about = {kind for kind, pattern in kinds.items() if pattern.search(rule)}
     about |= {area for word in _WORD.findall(rule.casefold()) for area in _areas_of_word(word, _areas_by_occasion())}
     now = {kind for kind in ("text", "explanation") if kinds[kind].search(goal)} | Purpose(goal).areas
+    now |= {"text"} if _SAYS.writes.search(goal) else set()
     return not goal.strip() or not about or not about.isdisjoint(now if "text" in now else {*now, "answer"})
 
 
