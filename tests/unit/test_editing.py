@@ -12,6 +12,7 @@ from tests.whole import whole
 import ireneo
 from ireneo import sync
 from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.log.message import short
 from ireneo.types import MemoryDetails
 
 MAY = datetime(2020, 5, 3, 12, tzinfo=UTC)
@@ -211,6 +212,28 @@ async def test_new_words_that_fill_the_slot_otherwise_have_their_own_value(memor
     assert (kept.value, named.attribute, named.value) == ("dog", "pet", "Bramble")
     worded = await memory.update(named.id, text="Bramble is the dog that follows me home.")
     assert worded.value == "Bramble"
+
+
+async def test_a_reworded_quotation_is_the_user_s_statement_and_nothing_of_it_is_lost_silently(
+    memory: ireneo.Memory,
+) -> None:
+    session = await memory.session("pier")
+    text = "My shifts at the pier are Friday and Saturday now. Our neighbour Wilma lent me her old oilskins."
+    (source,) = (await session.append({"role": "user", "content": text, "timestamp": "2020-05-03T12:00:00Z"})).ids
+    await memory.remember(f"On 3 May 2020 the user said: “{text}”", kind="episodic", at=MAY, messages=[source])
+    twin = "On 3 May 2020 the user said: “My shifts at the pier are Friday and Saturday now.”"
+    other = (await memory.remember(twin, kind="episodic", at=MAY, messages=[source])).record
+    old = next(each for each in await memory.memories() if text in each.text)
+    done = await memory.update(old.id, text="My shifts at the pier are Monday and Tuesday.")
+    assert (done.kind, done.at.date()) == ("semantic", datetime.now(UTC).date())
+    assert f"Also says so: {short(other.id)}." in done.reason
+    assert "No longer said: “" in done.reason
+    assert "oilskins" in done.reason
+    found = await memory.recall("When are my shifts at the pier?")
+    assert found[0].id == done.id
+    assert source in [each.id for each in found]
+    then = await memory.update(done.id, text="My shifts at the pier are Monday and Sunday.", at=MAY)
+    assert (then.at, then.reason) == (MAY, f"Also says so: {short(other.id)}.")
 
 
 async def test_deleting_forgets_and_offers_the_source(memory: ireneo.Memory) -> None:

@@ -124,3 +124,13 @@ async def test_what_became_too_old_is_listed_with_what_was_archived() -> None:
         await store_them(store, replace(fact("gone", "A cat.", heard(), replace(old, why="No.")), state="retired"))
         (away,) = await memory.archived()
         assert (away.id, away.archived_at, away.archived_why) == ("m_cold", NOON - timedelta(days=3), "Old.")
+
+
+async def test_what_was_read_from_an_old_chat_is_not_told_today() -> None:
+    async with living() as (memory, store):
+        old = NOON - timedelta(days=200)
+        read = replace(fact("a", "Ann lives at the mole.", replace(heard("m_1"), at=old, recorded=NOON)), recorded=NOON)
+        by_hand = replace(fact("b", "Ann has a boat.", replace(heard(), at=old, recorded=NOON)), recorded=NOON)
+        await store_them(store, read, by_hand)
+        why = {each.record.id: each.reason for each in await memory.archive_candidates(10)}
+        assert why == {"m_a": f"from {old:%B %Y}", "m_b": "told today"}

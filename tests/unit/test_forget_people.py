@@ -97,6 +97,30 @@ async def test_a_preview_says_what_users_told_of_themselves_beside_her(tmp_path:
         assert [each.beside for each in shown.going if each.session] == [("I can't eat rye.",), ()]
 
 
+def test_what_a_thing_is_called_is_no_other_name_of_a_person() -> None:
+    texts = ("Ottilie is a vet.", "She has a ferret called Biro.", "We call her Otti.", "Biro bites.", "Otti rows.")
+    person = Person("Ottilie", texts)
+    assert {int(id) for id, each in person.mentions(told(*texts)) if each.certain} == {2, 4}
+    assert "biro" not in person.others
+
+
+async def test_what_users_say_of_themselves_alone_stays_without_the_message(tmp_path: Path) -> None:
+    async with living(tmp_path) as (memory, store):
+        text = "I take iron tablets in the morning. We drove to Ottilie in Hove. I met her there."
+        (m, *_) = await talk(memory, "watch", text, "Noted.")
+        quotation = f"On 3 May 2020 the user said: “{text}”"
+        await memory.remember(quotation, kind="episodic", messages=[m])
+        shown = await memory.forget(subject="Ottilie", preview=True)
+        left = "On 3 May 2020 the user said: “I take iron tablets in the morning.”"
+        assert [(each.id, each.text) for each in shown.stay] == [(m, left)]
+        assert not any(each.beside for each in shown.going)
+        taken = await memory.forget(subject="Ottilie", preview=True, also=[m])
+        assert taken.stay == ()
+        await memory.forget(subject="Ottilie")
+        assert [each.text for each in (await kept(store)).values()] == [left]
+        assert b"Ottilie" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+
+
 async def test_a_relation_is_resolved_and_a_name_is_found_with_its_ending() -> None:
     async with living() as (memory, _):
         m = await talk(memory, "watch", "My sister is called Ottilie.", "Ottilies Boot ist rot.", "The tide is out.")

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.forget import forget
+from ireneo.engine.forget import forget, says_part
 from ireneo.engine.lessons import review
 from ireneo.engine.named import USES_KEPT, memory_named, subject_meant
 from ireneo.engine.remember import settle_drafts
@@ -48,11 +48,13 @@ from ireneo.memories.record import (
     Source,
     State,
     one_line,
+    quoted,
     slot,
     supporting,
     with_evidence,
 )
-from ireneo.memories.wording import distinctive_words
+from ireneo.memories.serving import informative_sentences
+from ireneo.memories.wording import distinctive_words, unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -63,6 +65,8 @@ READ = 500
 """How many memories are read at a time until a page is full."""
 MOST_SOURCES = 32
 """How many messages a new wording cites; it is erased when these are."""
+MOST_LOST = 400
+"""Up to how many characters are quoted of what a new wording no longer says."""
 STATES: tuple[State, ...] = get_args(State)
 ListedState: TypeAlias = State | Literal["archived", "any"]
 HINT = "`update` rewords the one that is to stay, and `delete` or `dispute` takes out the other."
@@ -199,7 +203,7 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
         await review(resources, space, record.id, "edit", edit.text or "")
 
     def settle(tx: Transaction) -> Record:
-        record = _get_changeable(tx, space, id, origin)
+        record, left = _get_changeable(tx, space, id, origin), ""
         if edit.said and not record.cue:
             if record.state not in _STANDING:
                 raise BadInput(
@@ -209,7 +213,8 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
                 raise BadInput(
                     f"{short(record.id)} tells what happened or was said once, and fills no slot: `remember` the fact."
                 )
-            record = _reword(tx, space, record, edit, now, origin)
+            before, record = record, _reword(tx, space, record, edit, now, origin)
+            left = _left_over(tx, space, before, record)
         change = MemoryChange(
             at=now,
             origin=origin,
@@ -221,7 +226,7 @@ async def update(resources: Resources, space: str, id: str, edit: MemoryEdit, or
             pinned = record.pinned if edit.pinned is None else edit.pinned
             record = replace(record, changes=(*record.changes, change), pinned=pinned)
             tx.memories.put(space, [record])
-        return record
+        return replace(record, reason=f"{record.reason} {left}".strip()) if left else record
 
     return await resources.store.write(settle)
 
@@ -258,18 +263,24 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
     """Record a memory in new words, and evidence against the old ones."""
     text = edit.text or _with_value(record, edit.value or "")
     names = {name: edit.said.get(name, getattr(record, name)) for name in ("subject", "attribute")}
-    value = edit.value or record.value
+    kind, value = record.kind, edit.value or record.value
     if edit.text and not edit.value:
         # "My dog is called Pickle" gives a dog a name; words that no longer name the old value have another.
         read = classify(text, "user" if origin == "user" else "")
         named = record.value if record.value.casefold() in text.casefold() else ""
         value = read.value if read.value and slot(read.subject, read.attribute) == slot(*names.values()) else named
-    details = MemoryDetails(kind=record.kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
+    is_quoted = bool(edit.text) and record.kind == "episodic" and unquoted_words(record.text) != record.text
+    if is_quoted and unquoted_words(text) == text and origin == "user":
+        # Instead of what was said once, the user states what is so.
+        read = classify(text, "user")
+        kind = read.kind if read.kind in _TOLD else kind
+        names, value = ({"subject": read.subject, "attribute": read.attribute}, read.value)
+    details = MemoryDetails(kind=kind, value=value, origin=origin, labels=record.labels, pinned=record.pinned)
     details |= {"task_type": record.task_type, "name": record.name, "conditions": record.conditions, **names}  # type: ignore[typeddict-item]
     if record.signature:
         details["signature"] = record.signature
     # A lasting fact is true so from now on; an event keeps its time.
-    details["at"] = edit.at or (now if record.periods else record.at)
+    details["at"] = edit.at or (now if kind == "semantic" else record.at)
     sources = dict.fromkeys(name for piece in supporting(record) for name in piece.messages)
     word = replace(memory_draft(text, details, now), messages=tuple(sources)[-MOST_SOURCES:])
     done = settle_drafts(tx, space, drafts_per_project(tx, space, record, word), judged=True)[-1].record
@@ -288,6 +299,20 @@ def _reword(tx: Transaction, space: str, record: Record, edit: MemoryEdit, now: 
         said = replace(said, at=edit.at or now)
         settle_drafts(tx, space, drafts_per_project(tx, space, old, said), judged=True)
     return done
+
+
+def _left_over(tx: Transaction, space: str, before: Record, done: Record) -> str:
+    """Which memories of the same messages still say what was reworded, and what is no longer said; empty if none."""
+    if done.id == before.id:
+        return ""
+    old = before.value or before.text
+    told = tx.memories.citing(space, before.sources) if before.sources else ()
+    others = [each for each in told if each.holds and each.id not in (before.id, done.id)]
+    also = [each for each in others if each.attribute in ("", before.attribute) and says_part(each.text, old)]
+    said = informative_sentences(unquoted_words(before.text))
+    lost = [each for each in said if len(said) > 1 and not says_part(each, done.text)]
+    out = [f"Also says so: {', '.join(short(each.id) for each in also)}."] if also else []
+    return " ".join([*out, *([f"No longer said: {quoted(' '.join(lost), MOST_LOST)}."] if lost else [])])
 
 
 def _with_value(record: Record, value: str) -> str:

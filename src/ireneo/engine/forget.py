@@ -6,6 +6,7 @@ everything; the next one overwrites the bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import get_args
@@ -30,20 +31,25 @@ from ireneo.engine.erasure import (
     spoken_texts,
 )
 from ireneo.engine.named import memory_named, only_match, shortest_ids
+from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.engine.tree import all_annotations, all_messages
 from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
-from ireneo.language.files import topic
+from ireneo.language.files import any_of, topic
+from ireneo.language.spoken import Phrasing
 from ireneo.language.topics import Persons
 from ireneo.language.words import sentences, terms
 from ireneo.log.message import Message, MessageId, short
 from ireneo.log.tree import SessionKey
+from ireneo.memories.cues import has_cue
+from ireneo.memories.exchange import evidence_draft
 from ireneo.memories.mentions import NamedText, Person, PossibleMention, names_meant
 from ireneo.memories.persons import names_by_relation
-from ireneo.memories.record import MemoryId, Record, quoted
+from ireneo.memories.record import MemoryDraft, MemoryId, Record, quoted, supporting
 from ireneo.memories.serving import informative_sentences
-from ireneo.memories.wording import distinctive_words
+from ireneo.memories.wording import distinctive_words, unquoted_words
+from ireneo.patterns import lazy_re
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 from ireneo.short_repr import ShortRepr
@@ -54,6 +60,7 @@ STAYS = (
 )
 
 
+_OWN = lazy_re(lambda: rf"{any_of(topic(Phrasing).begins)}\b", re.I)
 LEAST_SAID = 3
 """Words of a sentence whose loss is told."""
 
@@ -71,6 +78,8 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
     """What is said of the subject by other words than its name."""
     stay: tuple[Record, ...] = ()
     """Memories drawn from the messages that don't speak of the subject, and stay without them."""
+    own: dict[MessageId, MemoryDraft] = {}
+    """By message that goes: what its user says there of themselves alone, to be kept as a memory of its own."""
     of_memory: bool = False
     """Only memories were named, and the messages they were drawn from may be erased too."""
     note: str = ""
@@ -162,7 +171,7 @@ class SubjectMentions:
                 continue
             why = self.person.mention_reason(" \n".join(memory_texts(record)))
             said = [one for source in record.sources for one in by_message.get(source, ())]
-            drawn = next((one for one in said if _says_part(record.text, one.sentence)), None)
+            drawn = next((one for one in said if says_part(record.text, one.sentence)), None)
             if why or drawn:
                 why = why or f"it was drawn from a message of which {drawn.why if drawn else ''}"
                 certain = not drawn or drawn.certain
@@ -177,6 +186,21 @@ class SubjectMentions:
             if len(each.split()) >= LEAST_SAID and not (each in about or self.person.named_in(each))
         ]
 
+    def own_words(self, record: Record, gone: Mapping[str, str]) -> Iterator[tuple[MessageId, MemoryDraft]]:
+        """The sentences of a quotation from `gone` messages in which the user speaks of themselves alone."""
+        quote, pieces = unquoted_words(record.text), supporting(record)
+        sources = [name for name in record.sources if name in gone]
+        if not (sources and record.holds and record.origin == "user" and quote != record.text):
+            return
+        said = {each.rstrip(".!…") for name in sources for each in self.besides(gone[name], name)}
+        kept = [each for each in sentences(quote, small_opens=True) if each.rstrip(".!…") in said]
+        kept = [each for each in kept if _OWN.match(each) and not has_cue("points", each)]
+        kept = [each for each in kept if self.person.speaks_of_others(each, of_speaker=True)]
+        text = topic(Phrasing).asked.sub("", record.text, count=1).replace(quote, " ".join(kept))
+        if kept and not self.person.named_in(text):
+            piece = replace(pieces[-1], messages=(), summaries=(), memories=())
+            yield MessageId(sources[0]), replace(evidence_draft(record, piece), text=text)
+
     def stays(self, record: Record, gone: Mapping[str, str]) -> bool:
         """Whether a memory that was drawn from `gone` messages says nothing of them.
 
@@ -188,10 +212,10 @@ class SubjectMentions:
         told = [one for source in lost for one in self.besides(gone[source], source)]
         of_speaker = bool(record.attribute) and folded(record.subject) in topic(Persons).speakers
         others = self.person.speaks_of_others(record.text, of_speaker=of_speaker)
-        return others or any(_says_part(record.text, each) for each in told)
+        return others or any(says_part(record.text, each) for each in told)
 
 
-def _says_part(text: str, sentence: str) -> bool:
+def says_part(text: str, sentence: str) -> bool:
     """Whether a memory says a part of a sentence, or the sentence a part of it."""
     one, other = distinctive_words(text), distinctive_words(sentence)
     return 2 * len(one & other) >= max(1, min(len(one), len(other)))
@@ -225,10 +249,13 @@ def subject_target(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     told = SubjectMentions(tx, space, meant, records)
     gone: dict[str, str] = {each.id: each.draft.text for here in found.values() for each in here}
     stay = tuple(each for each in records if each.id not in memories and told.stays(each, gone))
+    own = dict(pair for each in memories.values() for pair in told.own_words(each, gone))
     keys = [info.key.session for info in infos if name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
     note = f"{quoted(subject)} is {meant}. {note}".strip() if called else note
-    return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, told=told, stay=stay, note=note)
+    return ErasureTarget(
+        messages=found, memories=tuple(memories.values()), name=name, told=told, stay=stay, own=own, note=note
+    )
 
 
 def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Collection[str]) -> ErasureTarget:
@@ -240,6 +267,8 @@ def add_candidates(tx: Transaction, space: str, meant: ErasureTarget, also: Coll
             continue
         more = message_target(tx, space, name).messages
         both = {key: {each.id: each for each in (*meant.messages.get(key, ()), *more.get(key, ()))} for key in more}
+        named = {each.id for here in more.values() for each in here}
+        meant = replace(meant, own={id: each for id, each in meant.own.items() if id not in named})
         meant = replace(meant, messages={**meant.messages, **{key: tuple(each.values()) for key, each in both.items()}})
     return meant
 
@@ -374,9 +403,12 @@ def _erase(
         before = _count_documents(tx, space)
         carry_out(tx, space, plan)
         settle_remaining(tx, space, plan.memories, plan.lessened)
+        settle_drafts(tx, space, meant.own.values(), judged=True)
         counted = replace(counted, documents=before - _count_documents(tx, space))
     why = "it doesn't speak of the subject"
-    stay = tuple(ErasureCandidate(id=each.id, session="", text=each.text, why=why) for each in _staying(meant))
+    told: list[tuple[MessageId | MemoryId, str, str]] = [(each.id, "", each.text) for each in _staying(meant)]
+    told += [(id, each.session, each.text) for id, each in meant.own.items()]
+    stay = tuple(ErasureCandidate(id=id, session=session, text=text, why=why) for id, session, text in told)
     ids = _erased_ids(plan, space)
     return ErasureReceipt(
         what=counted, ids=ids, at=now, preview=preview, also=candidates, stay=stay, note=note, going=going
@@ -388,7 +420,7 @@ def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, meant: Erasu
     named = meant.name
     said = [(part.key.session, each) for part in plan.sessions for each in part.messages]
     shown = tx.log.on_branch(space, [(session, [each.id]) for session, each in said]) if said else ()
-    kept = [each.text for each in _staying(meant)]
+    kept = [*(each.text for each in _staying(meant)), *(each.text for each in meant.own.values())]
     for (session, each), stands in zip(said, shown, strict=True):
         # A call and an output are shown by what they contain.
         texts = [*filter(None, spoken_texts(each))]
@@ -400,7 +432,7 @@ def _texts_to_erase(tx: Transaction, space: str, plan: ErasurePlan, meant: Erasu
             text=each.draft.text or "\n".join(texts),
             apart=apart,
             undone=not stands,
-            beside=tuple(one for one in beside if not any(_says_part(text, one) for text in kept)),
+            beside=tuple(one for one in beside if not any(says_part(text, one) for text in kept)),
         )
     for memory, seen in zip(plan.memories, Scope(tx, space, ScopeLimits()).seen(plan.memories), strict=True):
         apart = named is not None and not named.is_in([memory.text])

@@ -526,10 +526,10 @@ class Memory:
     ) -> Record:
         """Change a memory, and return it as it is then; what is not given stays.
 
-        Nothing is rewritten in place: new words, or another slot, become evidence of `origin` that supersedes the old
-        memory, from `at` on (by default from now on); what no longer holds is not reworded. `labels` replaces all
-        labels; the project ``"*"`` stands for every project. With the origin ``"agent"`` only agents' memories may be
-        changed. Raises MemoryNotFound and BadInput.
+        New words, or another slot, supersede the old memory from `at` on (by default from now on; an event keeps its
+        day); a quotation becomes `origin`'s own statement, and `reason` names what else says the old words, and what is
+        no longer said. `labels` replaces all labels; the project ``"*"`` is every project. With the origin ``"agent"``
+        only agents' memories may be changed. Raises MemoryNotFound and BadInput.
         """
         edit = MemoryEdit(
             text=text,

@@ -56,7 +56,7 @@ from ireneo.memories.ranking import (
     without_duplicates,
     words_share,
 )
-from ireneo.memories.record import Evidence, Record, slot
+from ireneo.memories.record import REWORDED, Evidence, Record, one_line, slot
 from ireneo.memories.senses import is_about_other_subject
 from ireneo.memories.serving import informative_sentences
 from ireneo.patterns import lazy_re
@@ -222,15 +222,15 @@ def _newer_first(scope: Scope, question: Question, found: Sequence[RecallHit], a
         return [*_with_descending_scores(first), *found[FIRST:]]
     best = [*first, *found[FIRST : _ranked(asked)]]
     said = [name for each in best for name in each.sources]
+    told = scope.visible(scope.tx.memories.citing(scope.space, said) if said else ())
     over = [
-        each
-        for each in scope.visible(scope.tx.memories.citing(scope.space, said) if said else ())
-        if each.state in ("superseded", "retired") and (each.periods or each.kind == "episodic")
+        each for each in told if each.state in ("superseded", "retired") and (each.periods or each.kind == "episodic")
     ]
     ordered: list[RecallHit] = []
     for each in best:
         cited = [one for one in over if (each.id in one.sources if each.record is None else each.text == one.text)]
-        ended = [(one, _current_version(scope, one)) for one in cited if matched_terms(question, one.text)]
+        cited = [one for one in cited if matched_terms(question, one.text)]
+        ended = [(one, _current_version(scope, one) or _reworded(one, told)) for one in cited]
         for one in [*_successors(scope, each, ended, best, asked), each]:
             if not _contains_hit(ordered, one):
                 ordered.append(one)
@@ -311,7 +311,8 @@ def _successors(
     """For a message whose statements have `ended`: the messages that ended them, and what is true instead."""
     for record, holds in ended:
         pieces = [each for each in (holds or record).evidence if each.against is (holds is None)]
-        says = {name for each in pieces for name in each.messages}
+        # What was put in other words by hand cites the message without being said in it.
+        says = {name for each in pieces if each.session for name in each.messages}
         if hit.id in says:
             continue
         found = [each for each in best if each.record is None and each.id in says]
@@ -346,6 +347,12 @@ def _current_version(scope: Scope, record: Record) -> Record | None:
             return None
         record = following
     return record if record.holds else None
+
+
+def _reworded(record: Record, told: Sequence[Record]) -> Record | None:
+    """The one of `told` by which a memory was put in other words; None if it was not."""
+    whys = {piece.why for piece in record.evidence if piece.against}
+    return next((each for each in told if each.holds and f"{REWORDED} {one_line(each.text)}" in whys), None)
 
 
 async def _question_vector(resources: Resources, text: str) -> tuple[QueryVector | None, str]:

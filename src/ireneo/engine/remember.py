@@ -35,7 +35,17 @@ from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify,
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import expired_part
 from ireneo.memories.reconcile import RememberOutcome, reconcile
-from ireneo.memories.record import NAMES, Evidence, MemoryDraft, MemoryId, Record, quoted, slot, supporting
+from ireneo.memories.record import (
+    NAMES,
+    Evidence,
+    MemoryDraft,
+    MemoryId,
+    Record,
+    format_month,
+    quoted,
+    slot,
+    supporting,
+)
 from ireneo.memories.wording import unquoted_words
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -698,6 +708,10 @@ def _retention_reason(record: Record, now: datetime) -> str:
         told = [f"{used} for {days} day{'' if days == 1 else 's'}"]
     else:
         told = ["used today" if record.last_used else "told today"]
+    if (last := supporting(record)) and last[-1].messages and last[-1].at.date() < record.recorded.date():
+        # What was read from an old chat is older than its record.
+        month = f"from {format_month(last[-1].at)}"
+        told = [month, *told] if days or record.last_used else [month]
     if record.state != "active":
         told.append(record.state)
     if record.reflected:

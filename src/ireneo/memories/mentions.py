@@ -352,9 +352,14 @@ class Person:
 
     def _learn_called(self, clause: str) -> None:
         """Add the names in a clause about what they are called."""
-        said = [word for word in _WORD.findall(clause) if word.casefold() not in topic(Words).stop]
+        words = _WORD.findall(clause)
+        said = [word for word in words if word.casefold() not in topic(Words).stop]
         calls = topic(Persons).calling.intersection(word.casefold() for word in said)
-        known = {*topic(Names).none, *calls, *self._folded, *self._of_others}
+        # "She has a whippet called Pickle": the name is that of the noun before it.
+        own = {*topic(Words).stop, *self._folded, *self.roles}
+        apart = zip(words, words[1:], words[2:], strict=False)
+        others = {name.casefold() for noun, call, name in apart if call in calls and noun.casefold() not in own}
+        known = {*topic(Names).none, *calls, *self._folded, *self._of_others, *others}
         for word in said if calls else ():
             if word[0].isupper() and word.casefold() not in known:
                 self.others.setdefault(word.casefold(), f"so it says: {clause}")

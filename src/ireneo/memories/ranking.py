@@ -613,7 +613,8 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     stands = list(range(len(best)))
     """For each hit, the index of the hit whose place it has."""
     for place, each in enumerate(best):
-        if each.record is None:
+        if each.record is None or not each.record.sessions:
+            # What was written by hand says something else than the message that it cites.
             continue
         for source in (one for name in each.sources for one in said.get(name, ())):
             if stands[source] != source:

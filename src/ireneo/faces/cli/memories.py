@@ -467,7 +467,9 @@ class MemoryWording(Struct, frozen=True, kw_only=True):
     subject: Annotated[str | None, option("--subject", "NAME", "Of a fact: whom or what it is about.")] = None
     attribute: Annotated[str | None, option("--attribute", "NAME", "Of a fact: what of it.")] = None
     value: Annotated[str | None, option("--value", "WORDS", "Of a fact: the value alone.")] = None
-    at: Annotated[str | None, option("--at", "TIME", "Since when the new text is true.", shown="now")] = None
+    at: Annotated[
+        str | None, option("--at", "TIME", "Since when the new text is true.", shown="now, or the day of the event")
+    ] = None
     label: Annotated[list[str] | None, option("--label -l", "WORD", "Its new labels, all of them; once for each.")] = (
         None
     )
@@ -528,7 +530,8 @@ def merge(
 def _change_answer(done: Record, did: str) -> Answer:
     projects = sorted({"all projects" if each == GENERAL else each for each in done.projects if each})
     about = [done.kind, done.state, *projects, *(f"#{each}" for each in done.labels), *(["pinned"] * done.pinned)]
-    return Answer(_memory(done), f"{did}: {short(done.id)} ({', '.join(about)})  {one_line(done.text)}")
+    said = f"{did}: {short(done.id)} ({', '.join(about)})  {one_line(done.text)}"
+    return Answer(_memory(done), [said, *([one_line(done.reason)] if done.reason else [])])
 
 
 def delete(

@@ -181,7 +181,12 @@ def show_memories(found: MemoryPage, place: str, hint: str = "", *, chosen: bool
             Text(day_of(each.at)),
             Text(printable(" ".join(sorted({_PLACES.get(name, name) for name in each.projects}))), style="dim"),
             Text(short(each.id), style="dim"),
-            Text(one_line(" ".join([unframed(each.text), *(f"#{label}" for label in each.labels)]))),
+            Text("\n").join(
+                [
+                    Text(one_line(" ".join([unframed(each.text), *(f"#{label}" for label in each.labels)]))),
+                    *([Text(one_line(each.reason), style="dim")] if each.state != "active" and each.reason else []),
+                ]
+            ),
         ]
         for each in found
     ]
@@ -217,11 +222,13 @@ def show_archived(found: Sequence[Record], space: str) -> None:
     """Show each archived memory, with when and why."""
     screen = console()
     if not found:
-        write(screen, f"Nothing was archived in space {space}.")
+        write(screen, f"Nothing was archived or let go by its age in space {space}.")
     for each in found:
         when = f"{day_of(each.archived_at)}: " if each.archived_at else ""
         write(screen, f"{MARGIN}{short(each.id)}  {one_line(each.text)}")
         write(screen, f"{MARGIN}           {when}{printable(each.archived_why)}")
+    if found:
+        write(screen, f"\n{MARGIN}`ireneo restore ID` brings one back.", "dim")
 
 
 def filled(share: float) -> str:
