@@ -527,7 +527,7 @@ class Memory:
         """Change a memory, and return it as it is then; what is not given stays.
 
         New words, or another slot, supersede the old memory from `at` on (by default from now on; an event keeps its
-        day); a quotation becomes `origin`'s own statement, and `reason` names what else says the old words, and what is
+        day); a quotation becomes the user's own statement, and `reason` names what else says the old words, and what is
         no longer said. `labels` replaces all labels; the project ``"*"`` is every project. With the origin ``"agent"``
         only agents' memories may be changed. Raises MemoryNotFound and BadInput.
         """
