@@ -17,6 +17,7 @@ from ireneo.language.times import Window, time_window
 from ireneo.language.topics import Questions
 from ireneo.language.words import common_words, language_of_sentence, stop_terms, terms
 from ireneo.log.message import MessageId
+from ireneo.memories.cues import relations
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.senses import ALIKE, TOLD, asked_attributes, is_about_other_subject, names_another
@@ -604,7 +605,7 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
     Of a fact in a slot the memory is kept, with its date; of any other memory the message, which says more. The other
     hit moves to the end if it says anything more, such as when it ended, or if it is a memory that isn't tied to a day;
     otherwise it is left out. A hit keeps its place if it has a word of the question that the other one lacks, and a
-    message does if the question asks for more than the memory's slot.
+    message does if the question asks for more of somebody than who it is, which is all that the memory says.
     """
     said: dict[str, list[int]] = {}
     for place, each in enumerate(best):
@@ -622,7 +623,8 @@ def without_duplicates(best: Sequence[RecallHit], question: Question) -> list[Re
             own, words = matched_terms(question, each.text), matched_terms(question, best[source].text)
             if each.record.attribute and (words <= own or each.record.attribute in question.senses):
                 # Who somebody's mother is doesn't answer where she lives.
-                stands[source] = source if question.senses - {each.record.attribute} else place
+                who = each.record.attribute in relations().values()
+                stands[source] = source if who and question.senses - {each.record.attribute, "called"} else place
             elif own <= words and stands[place] == place:
                 stands[place] = source
     rows = dict.fromkeys(stands)
