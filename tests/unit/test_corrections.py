@@ -250,3 +250,42 @@ def test_a_known_allergy_is_put_right_however_it_is_denied(tmp_path: Path, said:
 def test_who_it_is_and_how_good_is_no_allergy(tmp_path: Path, behind: str) -> None:
     said = (PEANUTS, "My son is called Ben.", f"Maisie isn't allergic to peanuts after all{behind}")
     assert not [each for each in held_after(tmp_path, *said) if each.attribute == "allergy"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kept", "gone"),
+    [
+        (
+            "My cousin Vera keeps bees near Truro with her friend Piers.",
+            "I told you wrong the other day, Piers is Vera's brother. He's the baker of the two.",
+            ["Piers is Vera's brother", "the baker of the two"],
+            "",
+        ),
+        (
+            "My brother Tom lives in Leeds with his girlfriend Ines.",
+            "What I said before was wrong, Ines is Tom's flatmate. She is a vet there.",
+            ["Tom lives in Leeds.", "Ines is Tom's flatmate", "She is a vet"],
+            "girlfriend Ines",
+        ),
+        (
+            "Unsere Lotte macht in Jena eine Lehre als Tischlerin, drittes Lehrjahr.",
+            "Ich hab dir neulich was Falsches erzählt: Lotte ist im zweiten Lehrjahr.",
+            ["Lotte ist im zweiten Lehrjahr"],
+            "",
+        ),
+    ],
+)
+def test_what_puts_right_outlives_what_it_puts_right(
+    tmp_path: Path, before: str, now: str, kept: list[str], gone: str
+) -> None:
+    later = "What rhymes with moon?"
+    with ireneo.sync.open(tmp_path / "memory.db", durability="normal") as memory:
+        session = memory.session("talk")
+        for day, text in (("2024-01-02", before), ("2024-03-05", now), ("2024-12-01", later)):
+            session.append([{"role": "user", "content": text, "timestamp": f"{day}T10:00:00Z"}])
+        memory.work(until_idle=True)
+        told = [each.text for each in memory.memories()]
+    assert all(any(words in text and "no longer" not in text for text in told) for words in kept)
+    # The words that were wrong stand at most beside what puts them right.
+    assert all(kept[0] in text for text in told if before.rstrip(".") in text)
+    assert not gone or not any(gone in text for text in told)

@@ -239,3 +239,21 @@ def test_a_list_shows_the_words_of_a_quotation_without_the_day_beside_them(
 def test_what_is_no_quotation_is_listed_as_it_is() -> None:
     for text in ("Mara said: no.", "The note said: “gone”, and Odo read it.", "On 3 May 2026 the boat sank.", ""):
         assert bare_quotation(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ("Wir haben zwei Ziegen auf der Wiese hinterm Haus. Netter Zug, friss Gras.", "Am 14. Mai 2024 sagte"),
+        ("My aunt keeps goats behind the church, the Zicken, and milks them daily.", "On 14 May 2024 the user said"),
+    ],
+)
+def test_a_quotation_has_the_words_before_it_in_its_own_language(text: str, opening: str) -> None:
+    told = [fact.text for fact in events(text) if fact.kind == "episodic"]
+    assert told
+    assert all(each.startswith(opening) for each in told)
+
+
+@pytest.mark.parametrize("text", ["Under a leaking roof.", "We're in!"])
+def test_a_few_words_that_say_nothing_alone_are_not_quoted(text: str) -> None:
+    assert not [fact for fact in events(text) if not fact.against]

@@ -22,6 +22,16 @@ LEFT = [
         "Zeitung, … Sky hab ich auch",
     ),
     (
+        "On 2 May 2026 the user said: “Ana runs a kiosk in Hove. My eldest, Piet, is a welder and lives with us.”",
+        "Piet has moved out",
+        "Ana runs a kiosk in Hove.”",
+    ),
+    (
+        "Am 2. Mai 2026 sagte der Nutzer: „Ana hat einen Kiosk in Köln. Der Jüngste, Piet, ist Maurer und wohnt hier.“",
+        "Piet ist ausgezogen",
+        "Ana hat einen Kiosk in Köln.“",
+    ),
+    (
         "The user plays tennis on Mondays, sings in a choir, and they have begun pottery.",
         "No more pottery for me",
         "The user plays tennis on Mondays, sings in a choir",
@@ -36,6 +46,7 @@ WHOLE = [
     ),
     ("On 2 May 2026 the user said: “physio on Wednesdays”", "physio is over"),
     ("On 2 May 2026 the user said: “chess and judo”", "gave up the trumpet"),
+    ("On 2 May 2026 the user said: “two girls, Mia is nine and Lou is six”", "Lou has gone vegan"),
 ]
 
 

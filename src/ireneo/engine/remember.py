@@ -34,6 +34,7 @@ from ireneo.memories.facts import ONE_LIFE, Fact, cardinality_of, facts, held_at
 from ireneo.memories.intake import LONGEST, MemoryDetails, check_time, classify, memory_draft, part_draft, stated_parts
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.lasting import expired_part
+from ireneo.memories.quoting import is_informative
 from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import (
     NAMES,
@@ -243,8 +244,8 @@ def settle_statements(
         ended += settle_drafts(tx, space, [rest for each in over if (rest := _without_person(each, draft))])
         if draft.against and not draft.attribute and (ended or draft.messages):
             done += ended
-            if ended and unquoted_words(draft.text) == draft.why:
-                # The end of something is worth knowing if the thing was known before.
+            if ended and unquoted_words(draft.text) == draft.why and is_informative(draft.why):
+                # The end of something is worth knowing if the thing was known before, and "we're in!" says no more.
                 done += settle_drafts(tx, space, [replace(draft, against=False, why="")])
         elif draft.against and not visible_records(
             tx, space, draft.project, tx.memories.of_key(space, draft.kind, KINDS[draft.kind].key(draft))

@@ -34,6 +34,7 @@ class Facts(Topic, frozen=True, kw_only=True):
     not_that: Patterns = BARE  # Right before a known value: it is wrong
     but_that: Row = ()  # Between a wrong value and the right one
     not_mine: Row = ()  # Anywhere: somebody, `name`, is not what the speaker had called them, `word`
+    told_wrong: Patterns = BARE  # Anywhere: what the speaker said before was wrong, and what is right follows
     muddled: Patterns = BARE  # Anywhere: somebody got things mixed up in what they said
     articles: Row = ()  # Before a noun
     hyperbole: Patterns = BARE  # Anywhere: nobody means it so

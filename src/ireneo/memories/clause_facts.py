@@ -216,8 +216,14 @@ class ClauseReader:
                     ends = replace(self.quote(found[0], language_of_sentence(text)), kind="semantic", against=True)
                     yield replace(ends, subject=each.subject, attribute=each.attribute, value=each.value)
         for each, sentence in corrected_quotations(text, self.at, self.known) if self.at else ():
-            yield replace(self.quote(sentence, language_of_sentence(sentence)), against=True, quote="")
-            yield self._joined(sentence, each)
+            ends = replace(self.quote(sentence, language_of_sentence(sentence)), against=True, quote="")
+            begins, name, beside = each.text.partition(each.value or each.text)
+            if not each.value:
+                yield from (ends, self._joined(sentence, each))
+            elif beside.strip(".") and unquoted_words(each.text) == each.text:
+                # "Ina lives in Hove with her son Tim": the value stays without what is wrong beside it.
+                ends = replace(ends, text=f"{begins}{name}.", quote=sentence, kind=each.kind, against=False)
+                yield replace(ends, subject=each.subject, attribute=each.attribute, value=each.value)
 
     def _joined(self, sentence: str, meant: Record) -> SaidFact:
         """A correction as it is quoted, behind what it puts right."""

@@ -189,7 +189,8 @@ def _sentence_language(sentence: str, text: str) -> str:
     # Next to a purely English word, a name doesn't make a sentence German: "my sister is called Günay".
     if _GERMAN.search(sentence if _english_alone().isdisjoint(words) else _LARGE.sub("", sentence)):
         return "de"
-    return language_of_sentence(text) if len(words) < _SHORTEST + 2 else language
+    is_clear = len(words) >= _SHORTEST + 2 and not _english_alone().isdisjoint(words)
+    return language if is_clear else language_of_sentence(text)
 
 
 @cached_data

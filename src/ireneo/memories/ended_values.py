@@ -56,6 +56,8 @@ _MISHEARD = 0.2
 """The least ratio of a figure and one that puts it right."""
 _STEM = 6
 """The first letters by which forms of a word are compared."""
+_MUCH = 2
+"""The least number of content words that a memory shares with a text that only says that it was wrong."""
 _SHORT = 20
 """The maximum number of words of a message that only puts a figure right."""
 DIET = ("allergy", "avoids", "restriction")
@@ -180,10 +182,11 @@ def _shape(words: str) -> str:
 
 
 def corrected_quotations(text: str, at: datetime, known: Sequence[Record]) -> Iterator[tuple[Record, str]]:
-    """The recent memories without a value that a text puts right, each with the sentence that does so.
+    """The recent memories that a text puts right, each with the sentence that does so.
 
     They contain the words that are called wrong, or, if the text only says that something was wrong, are the last
-    ones of the conversation with another figure of the same kind.
+    ones of the conversation with another figure of the same kind. "I told you wrong, Tim is Ina's stepson" puts right
+    the one of any age that says most of the same.
     """
     recent = [each for each in known if not each.value and timedelta(0) <= at - each.at < _RECENT]
     named = [
@@ -193,6 +196,13 @@ def corrected_quotations(text: str, at: datetime, known: Sequence[Record]) -> It
         if _shape(put.wrong) != "thing" and put.concerns(comparable_words(each.text))
     ]
     is_short = len(text.split()) <= _SHORT
+    if not named and is_short and has_cue("told_wrong", text):
+        said = distinctive_words(_FACTS.told_wrong.sub("", text))
+        sizes = [(len(said & distinctive_words(each.text)), each) for each in known if each.at < at]
+        most = max((size for size, _ in sizes), default=0)
+        alike = [each for size, each in sizes if size == most >= _MUCH]
+        # A value that the text names is put right by the rules of its slot.
+        named = [(each, " ".join(text.split())) for each in alike if said.isdisjoint(terms(each.value))]
     told = figures_by_quantity(text) if is_short and not named and _corrects(text) else {}
     near = [each for each in recent if told and at - each.at < _CONVERSATION and each.kind == "episodic"]
     named += [

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from ireneo.language.files import CAPITAL, any_of, cached_data, of_language, topic
+from ireneo.language.files import CAPITAL, LANGUAGES, any_of, cached_data, of_language, topic
 from ireneo.language.predicates import predicate, verb_forms
 from ireneo.language.spoken import Facts, Phrasing
 from ireneo.language.times import month_numbers, weekday_numbers
@@ -561,6 +561,12 @@ def without_ended(text: str, words: str) -> str | None:
     return frame.replace(own, left)
 
 
+def _lacks_subject(piece: str) -> bool:
+    """Whether a part of a sentence begins with the verb, so that it says something of what stood before it."""
+    named = f"Ana {piece}"
+    return not piece[:1].isupper() and any(begins_with_name(named, code) for code in LANGUAGES)
+
+
 def _other_items(own: str, over: set[str]) -> str:
     """The clauses or list items that are not about anything `over`."""
     breaks = [*PIECES.finditer(own)]
@@ -581,7 +587,10 @@ def _other_items(own: str, over: set[str]) -> str:
         return ""
     kept, after = list[str](), False
     for piece, is_over in zip(pieces, gone, strict=True):
-        after = is_over or (after and bool(topic(Facts).refers.match(piece) or topic(Facts).depends.match(piece)))
+        after = is_over or (
+            after
+            and bool(topic(Facts).refers.match(piece) or topic(Facts).depends.match(piece) or _lacks_subject(piece))
+        )
         if not after and (distinctive_words(piece) or not kept or kept[-1] != f"{_LEFT_OUT} "):
             kept.append(piece)
         elif not kept or kept[-1] != f"{_LEFT_OUT} ":

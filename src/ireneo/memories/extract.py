@@ -66,7 +66,7 @@ def extract_facts(
             found.setdefault(fact_key(fact), fact)
         facts = list(_facts_of_clause(said, antecedents, reader)) if said.text and not said.fragment else []
         slots = [fact for fact in facts if fact.attribute or fact.kind != "episodic"]
-        covered = [each.quote for each in corrected]
+        covered = [each.quote for each in corrected if not (each.attribute and has_cue("told_wrong", each.quote))]
         covered += [each.value for each in (*found.values(), *slots) if each.attribute == "manner"]
         meant = next((unquoted_words(fact.text) for fact in facts if fact not in slots), "")
         quoted.append(

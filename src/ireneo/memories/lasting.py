@@ -1,7 +1,7 @@
 """How long a quotation is taken to be true: until a time that it names, for some weeks or months, or for good; plans.
 
 A statement that fills no slot is quoted with its day. Nobody knows how long a statement about the present is true: it
-counts for half a year, and is told afterwards as what was said long ago and may no longer be so. Events are kept, and
+counts for half a year, and is told afterwards as what may no longer be so. Events are kept, and
 so are statements that are true for years: what somebody likes, can't eat or has learned.
 
 A plan ("I'll be moving to York", "we move on Friday") ends nothing and fills no slot, since many plans come to nothing.
@@ -227,9 +227,12 @@ def _sentence_ends(text: str, at: datetime) -> tuple[tuple[str, _End | None], ..
     Cached, since each message is compared with the same memories.
     """
     own, asked_for = unquoted_words(text), _question_of(text)
-    if own == text or any(each in text for each in _PHRASING.long_ago):
+    if own == text or any(f"({each})" in text for each in _PHRASING.long_ago):
         return ()
-    return tuple((each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in told_sentences(own))
+    ends = ((each, _named_end(each, at) or _implied_end(each, asked_for, at)) for each in told_sentences(own))
+    # What puts right something said before outlives it.
+    lasts = has_cue("told_wrong", own)
+    return tuple((each, None if lasts and end and end.at - at == COUNTS_FOR else end) for each, end in ends)
 
 
 def _implied_end(sentence: str, asked: str, at: datetime) -> _End | None:

@@ -293,8 +293,12 @@ def quotations(clauses: Sequence[QuotedClause], answer: str = "") -> Iterator[tu
                 words = f"{first.meant}{words[len(first.said.text) :]}"
             elif len(_WORDS.findall(words)) < _LEAST_WORDS:
                 continue
+        if len(part) == 1 and first.said.text != answer and _says_nothing(first.said):
+            # "In a terraced house." says nothing without what isn't quoted.
+            continue
         adds = None if answer and words.startswith(answer) else ADDS.match(words)
-        yield words[adds.end() :] if adds else words, part[-1].said.language
+        longest = max(part, key=lambda each: len(each.said.text))
+        yield words[adds.end() :] if adds else words, longest.said.language
 
 
 def _with_meaning(each: QuotedClause, before: Statement | None) -> QuotedClause:
@@ -328,6 +332,13 @@ def _needs_context(said: Statement) -> bool:
     rows, text = cues(said.language), said.text
     refers = rows.refers.match(text) or rows.points.search(text) or rows.depends.match(text)
     return bool(refers) or is_short(said) or rows.elliptic.search(text) is not None
+
+
+def _says_nothing(said: Statement) -> bool:
+    """Whether a clause is a few words behind a preposition, without a verb, of something that stands before it."""
+    words = _WORDS.findall(said.text)
+    begins = said.language != "de" and 0 < len(words) < SHORT and words[0].casefold() in topic(Facts).phrase_ends
+    return begins and predicate(said.text) is None and not _FIGURE.search(said.text)
 
 
 def _is_context(said: Statement, answer: str) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.log.message import short
+from ireneo.memories.cues import has_cue
 from ireneo.memories.facts import held_at
 from ireneo.memories.kinds import KINDS, MemoryKind
 from ireneo.memories.persons import beings_in, gender
@@ -114,6 +115,8 @@ def _takes_wording(old: Record, draft: MemoryDraft) -> bool:
     evidence = supporting(old)
     if old.drawn:
         return False
+    if has_cue("told_wrong", draft.quote):
+        return True
     if draft.against:
         return not evidence and (draft.recorded, draft.text) < (old.recorded, old.text)
     first = min((each.recorded for each in evidence), default=None)
