@@ -94,7 +94,11 @@ def test_a_narrow_context_tells_changed_files_by_their_ends_and_those_that_end_a
 def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> None:
     assert shown(changing("src/a.py"), run("rm src/a.py", "")) == []
     assert shown(run("rm -rf old", ""), changing("/tmp/try/a.py")) == []
-    assert shown(changing("/home/me/.agent/plans/quiet-tide.md")) == []
+    told = shown(changing("/home/me/.agent/plans/quiet-tide.md", "/home/me/kestrel/a.py"))
+    assert any("a.py" in text for text in told)
+    assert not any("quiet-tide" in text for text in told)
+    # Somebody's dotfiles are a project as well.
+    assert any("vimrc" in text for text in shown(changing("/home/me/.dotfiles/vimrc")))
     worked_on = "/home/me/.agent/worktrees/tide/a.py"
     assert shown(changing(worked_on)) == [f"Changed, and no commit seen since: {worked_on}."]
     elsewhere = run("cd /tmp/try && git init && git commit -m initial", "[master 83cc426] initial")

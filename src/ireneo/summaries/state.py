@@ -98,18 +98,19 @@ _WAS_RESET = "Shell cwd was reset to "
 """Part of the output of a command that left the project's folder."""
 _VERSION_COMMAND = lazy_re(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _MOVED = lazy_re(r"(?:\bcd|\bgit -C)\s+[\"']?(?P<folder>/[^\s\"';&|]{1,400})")
-_APART = lazy_re(
-    r"/tmp/|/var/folders/|/private/|(?:~|/root|/(?:home|Users)/[^/]{1,100})/\.[^/]{1,100}/(?!(?:.{1,300}/)?worktrees/)"
-)
-"""Temporary files, and what programs keep for themselves at home, such as an agent's plan: no work on a project."""
+_SCRATCH = ("/tmp/", "/var/folders/", "/private/")
+_KEPT_AT_HOME = lazy_re(r"(?:~|/root|/(?:home|Users)/[^/]{1,100})/\.[^/]{1,100}/(?!(?:.{1,300}/)?worktrees/)")
+"""What programs keep for themselves at home, such as an agent's plan: no work on a project that lies elsewhere."""
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
 def state_lines(done: Sequence[Step]) -> list[Line]:
     """The state of the work after `done`, the newest line of each subject."""
     out: dict[str, Line] = {}
-    seen = (step.action.subject for step in done if step.action.kind in (*CHANGES, "read"))
-    touched = [path for path in seen if path.startswith("/") and not _APART.match(path)]
+    seen = [step.action.subject for step in done if step.action.kind in (*CHANGES, "read")]
+    own = dict.fromkeys(path for path in seen if not path.startswith(_SCRATCH))
+    # Where nothing else is touched, what lies there is the project: somebody's dotfiles.
+    touched = {path: None for path in own if not _KEPT_AT_HOME.match(path)} or own
     for place, step in enumerate(done):
         for line in _state_of_step(step, touched):
             _put_newest(out, line)
@@ -119,13 +120,14 @@ def state_lines(done: Sequence[Step]) -> list[Line]:
     return standing_state(out.values())
 
 
-def _is_elsewhere(step: Step, touched: Sequence[str]) -> bool:
+def _is_elsewhere(step: Step, touched: Mapping[str, None]) -> bool:
     """Whether a command ran in a temporary folder, or in one apart from all files that were `touched`."""
     if _WAS_RESET in step.output or _ELSEWHERE.search(step.command):
         return True
     moved = [f"{found['folder'].rstrip('/')}/" for found in _MOVED.finditer(step.command)]
-    near = (path.startswith(moved[-1]) or moved[-1].startswith(f"{dirname(path)}/") for path in touched if moved)
-    return bool(moved and touched) and not any(near)
+    there = [path for path in touched if path.startswith("/")]
+    near = (path.startswith(moved[-1]) or moved[-1].startswith(f"{dirname(path)}/") for path in there if moved)
+    return bool(moved and there) and not any(near)
 
 
 def _put_newest(out: dict[str, Line], line: Line) -> None:
@@ -378,10 +380,10 @@ def _staged_paths(step: Step) -> Iterator[Line]:
         yield step.line("", LESS, subject=ADDED)
 
 
-def _state_of_step(step: Step, touched: Sequence[str]) -> Iterator[Line]:
+def _state_of_step(step: Step, touched: Mapping[str, None]) -> Iterator[Line]:
     action = step.action
     if action.kind in CHANGES:
-        if step.changed and not _APART.match(action.subject):
+        if step.changed and action.subject in touched:
             yield step.line(action.subject, LESS, subject=f"{CHANGED}{action.subject}")
     elif action.kind == "plan":
         yield from _task_list(step)
