@@ -97,6 +97,8 @@ def test_what_was_removed_and_what_was_only_tried_is_not_told_as_changed() -> No
     told = shown(changing("/home/me/.agent/plans/quiet-tide.md", "/home/me/kestrel/a.py"))
     assert any("a.py" in text for text in told)
     assert not any("quiet-tide" in text for text in told)
+    later = standing_state([*lines(changing("/home/me/.agent/plans/quiet-tide.md")), *lines(changing("src/a.py"))])
+    assert [line.subject for line in later] == ["changed src/a.py"]
     # Somebody's dotfiles are a project as well.
     assert any("vimrc" in text for text in shown(changing("/home/me/.dotfiles/vimrc")))
     worked_on = "/home/me/.agent/worktrees/tide/a.py"

@@ -162,8 +162,15 @@ def standing_state(lines: Iterable[Line]) -> list[Line]:
     def is_change(line: Line) -> bool:
         return line.subject.startswith(CHANGED)
 
+    def is_kept_at_home(change: Line) -> bool:
+        return _KEPT_AT_HOME.match(change.subject, len(CHANGED)) is not None
+
+    elsewhere = any(is_change(line) and not is_kept_at_home(line) for line in out.values())
+
     def is_gone(change: Line) -> bool:
-        """Whether a changed file was removed later, or isn't listed as changed any more though it wasn't committed."""
+        """Whether a changed file was removed later, isn't listed as changed though not committed, or is no work."""
+        if elsewhere and is_kept_at_home(change):
+            return True
         path = f"/{change.subject.removeprefix(CHANGED)}/"
         gone = (line for line in removed if line.position > change.position)
         return any(f"/{line.subject.removeprefix(REMOVED_PATH)}/" in path for line in gone) or (
